@@ -1,0 +1,43 @@
+"""Dataset condensation by latent quantile matching: S* = argmin over S of D(phi(T), phi(S)).
+
+The names below are imported when they are first used, so that `lqm --help` does not wait for torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CondensedSet",
+    "Evaluation",
+    "ImageSource",
+    "LqmError",
+    "Pictures",
+    "condense",
+    "evaluate",
+    "load",
+]
+
+if TYPE_CHECKING:
+    from lqm.api import Evaluation, condense, evaluate
+    from lqm.condensed import CondensedSet, load
+    from lqm.errors import LqmError
+    from lqm.images.sources import ImageSource, Pictures
+
+_HOMES = {
+    "CondensedSet": "lqm.condensed",
+    "Evaluation": "lqm.api",
+    "ImageSource": "lqm.images.sources",
+    "LqmError": "lqm.errors",
+    "Pictures": "lqm.images.sources",
+    "condense": "lqm.api",
+    "evaluate": "lqm.api",
+    "load": "lqm.condensed",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lqm' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)

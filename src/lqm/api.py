@@ -1,0 +1,178 @@
+"""The two verbs: condense a source, evaluate a condensed set."""
+
+from dataclasses import asdict, dataclass, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lqm import __version__
+from lqm.condensed import CondensedSet, load
+from lqm.distances import DISTANCES, Distance
+from lqm.engine import Config, RunFolder, environment, resolve_device, run
+from lqm.engine.progress import Progress, warn
+from lqm.errors import ArtifactError, ConfigError, DataError
+from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol, Score, random_pictures, score
+from lqm.images.methods import METHODS
+from lqm.images.sources import ImageSource, Pictures, load_source
+from lqm.names import choose
+from lqm.recipes import Recipe, load_recipe
+from lqm.settings import make_settings
+
+
+def condense(
+    source: str | ImageSource,
+    *,
+    method: str = "dm",
+    distance: str | Distance = "lqm",
+    per_class: int = 10,
+    seed: int = 0,
+    settings: dict[str, Any] | None = None,
+    out: str | Path | None = None,
+    device: str = "auto",
+    checkpoint_seconds: float = 10.0,
+    show_progress: bool = True,
+) -> CondensedSet:
+    """Learn a small set that stands in for a large one.
+
+    Args:
+        source: a name (`digits`) or an `ImageSource` of your own.
+        method: how the synthetic set is learned.
+        distance: what is matched: a name, or an object with the two halves of a `Distance`.
+        per_class: synthetic pictures of each class.
+        seed: everything random follows from it.
+        settings: the method's settings that differ from the source's recipe and the paper's defaults.
+        out: a run folder; a run that was stopped there goes on from its last checkpoint.
+        device: `auto`, `cpu`, `cuda`, ...
+        checkpoint_seconds: time between checkpoints.
+        show_progress: whether to show the steps and the time left.
+
+    Raises:
+        LqmError: for anything that can't be used, before any work starts.
+    """
+    kind = choose(method, METHODS, "method")
+    chosen = choose(distance, DISTANCES, "distance") if isinstance(distance, str) else distance
+    data = load_source(source)
+    recipe = load_recipe(data.recipe) if data.recipe else Recipe()
+    resolved = make_settings(kind.Settings, recipe.settings(method, per_class) | (settings or {}))
+    where = resolve_device(device)
+    _check_per_class(per_class, data)
+    fixed = asdict(resolved)
+    steps = fixed.pop("steps")
+    config: Config = {
+        "source": {"name": data.name, "fingerprint": data.fingerprint},
+        "method": method,
+        "distance": asdict(chosen) if is_dataclass(chosen) else {"name": chosen.name},
+        "per_class": per_class,
+        "seed": seed,
+        "settings": fixed,
+    }
+    description = {
+        **config,
+        "steps": steps,
+        "evaluation": asdict(PROTOCOLS[recipe.protocol]),
+        "lqm": __version__,
+        "environment": environment(where),
+    }
+    options: dict[str, Any] = {
+        "name": f"{method} + {chosen.name}",
+        "checkpoint_seconds": checkpoint_seconds,
+        "show_progress": show_progress,
+    }
+
+    def learn(folder: RunFolder | None) -> CondensedSet:
+        learner = kind(data, chosen, per_class, seed, resolved, where)
+        run(learner, steps, folder, **options)
+        result = learner.result()
+        return replace(result, manifest=description | result.manifest)
+
+    if out is None:
+        return learn(None)
+    with RunFolder(Path(out), config, environment(where)) as folder:
+        finished = _finished(folder.path, steps)
+        return finished or learn(folder).save(folder.path)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The score of a condensed set under one protocol, beside those of other sets under the same."""
+
+    protocol: EvaluationProtocol
+    score: Score
+    baselines: dict[str, Score]
+
+    @property
+    def accuracy(self) -> float:
+        """Mean test accuracy of the networks trained on the condensed set."""
+        return self.score.accuracy
+
+
+def evaluate(
+    condensed: str | Path | CondensedSet,
+    *,
+    protocol: str | None = None,
+    source: str | ImageSource | None = None,
+    baselines: bool = False,
+    seed: int = 0,
+    device: str = "auto",
+    show_progress: bool = True,
+) -> Evaluation:
+    """Train fresh networks on a condensed set, test them on real pictures, and note the score.
+
+    Args:
+        condensed: a set, or the folder of one.
+        protocol: a name; by default the one that the manifest asks for.
+        source: where the test set comes from; by default the source that was condensed.
+        baselines: whether to score as many random real pictures, and all of them, in the same way.
+        seed: of the networks and of their training.
+        device: `auto`, `cpu`, `cuda`, ...
+        show_progress: whether to show the networks and the time left.
+
+    Raises:
+        LqmError: when the set is damaged, or the source is not the one that was condensed.
+    """
+    chosen = choose(protocol, PROTOCOLS, "protocol") if protocol else None
+    where = resolve_device(device)
+    small = condensed if isinstance(condensed, CondensedSet) else load(condensed)
+    rules = chosen or EvaluationProtocol(**small.manifest["evaluation"])
+    origin = small.manifest["source"]
+    data = load_source(source or origin["name"])
+    if data.fingerprint != origin["fingerprint"]:
+        raise DataError(
+            f"'{data.name}' is not the data that this set was condensed from (its fingerprint differs); "
+            f"name the same version of '{origin['name']}' as the source"
+        )
+    per_class = small.manifest["per_class"]
+    candidates = {"condensed": lambda j: Pictures(small.images, small.labels)}
+    if baselines:
+        candidates["random"] = lambda j: random_pictures(data, per_class, seed, j)
+        candidates["full"] = lambda j: data.train
+    scores: dict[str, Score] = {}
+    for name, pictures in candidates.items():
+        with Progress(f"evaluate {name}", rules.networks, shown=show_progress) as bar:
+            scores[name] = score(pictures, data, rules, seed=seed, device=where, after_each=bar.update)
+    own = scores.pop("condensed")
+    small.with_score({"protocol": asdict(rules), "seed": seed, "accuracy": own.accuracy, **asdict(own)})
+    return Evaluation(rules, own, scores)
+
+
+def _check_per_class(per_class: int, source: ImageSource) -> None:
+    if per_class < 1:
+        raise ConfigError(f"per_class = {per_class} can't be used: it should be at least 1")
+    for label, name in enumerate(source.class_names):
+        count = len(source.train.of_class(label))
+        if count < per_class:
+            raise DataError(
+                f"class '{name}' of '{source.name}' has {count} training pictures, fewer than "
+                f"per_class = {per_class}; ask for at most {count}"
+            )
+
+
+def _finished(folder: Path, steps: int) -> CondensedSet | None:
+    """The set of a run that has ended already, unless it is missing, damaged, or of fewer steps."""
+    if not (folder / "manifest.json").exists():
+        return None
+    try:
+        small = load(folder)
+    except ArtifactError as error:
+        warn(f"{error}; making it again from the last checkpoint")
+        return None
+    return small if small.manifest["steps"] == steps else None

@@ -1,0 +1,101 @@
+"""The condensed set as files: safetensors and a manifest, every byte of both under a SHA-256."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+from torch import Tensor
+
+from lqm.errors import ArtifactError
+from lqm.files import write_atomically
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+_SEAL = re.compile(rb'"seal": "([0-9a-f]{64})"')
+_NO_SEAL = b'"seal": "' + b"0" * 64 + b'"'
+
+Manifest = dict[str, Any]
+
+
+def write_artefact(folder: Path, tensors: dict[str, Tensor], manifest: Manifest) -> None:
+    """Write tensors and manifest; a set that stood there before is replaced in one rename.
+
+    The tensor file is named after its hash, so the old set stays whole until the new manifest, which
+    names the new file, takes the old one's place.
+    """
+    if folder.exists() and not (folder.is_dir() and _may_be_written(folder)):
+        raise ArtifactError(f"{folder} holds something else than a condensed set; choose another path")
+    content = save_tensors({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
+    digest = hashlib.sha256(content).hexdigest()
+    name = f"data-{digest[:12]}.safetensors"
+    write_atomically(folder / name, content)
+    write_manifest(folder, manifest | {"data": {"file": name, "sha256": digest, "bytes": len(content)}})
+    for old in folder.glob("data-*.safetensors"):
+        if old.name != name:
+            old.unlink()
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest, sealed: its `seal` is the SHA-256 of all its other bytes."""
+    record = {
+        "format": FORMAT,
+        "seal": "0" * 64,
+        **{k: v for k, v in manifest.items() if k not in ("format", "seal")},
+    }
+    content = json.dumps(record, indent=2, ensure_ascii=False).encode() + b"\n"
+    seal = hashlib.sha256(content).hexdigest().encode()
+    write_atomically(folder / MANIFEST, content.replace(_NO_SEAL, b'"seal": "' + seal + b'"', 1))
+
+
+def read_artefact(folder: Path) -> tuple[dict[str, Tensor], Manifest]:
+    """Read tensors and manifest, after checking every byte of them.
+
+    Raises:
+        ArtifactError: when the folder holds no condensed set, or a damaged or a newer one.
+    """
+    manifest = _read_manifest(folder / MANIFEST)
+    record = manifest["data"]
+    path = folder / record["file"]
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ArtifactError(f"{path} can't be read ({error.strerror}); {_REMEDY}") from error
+    if hashlib.sha256(content).hexdigest() != record["sha256"]:
+        raise ArtifactError(f"{path} is damaged: its SHA-256 is not the one in {MANIFEST}; {_REMEDY}")
+    return load_tensors(content), manifest
+
+
+_REMEDY = "restore it from a copy, or condense again"
+
+
+def _read_manifest(path: Path) -> Manifest:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise ArtifactError(
+            f"{path.parent} holds no condensed set (no {MANIFEST}); name a folder that "
+            "`lqm condense` or `save` has finished writing"
+        ) from None
+    except OSError as error:
+        raise ArtifactError(f"{path} can't be read ({error.strerror}); {_REMEDY}") from error
+    found = _SEAL.search(content)
+    bare = content[: found.start()] + _NO_SEAL + content[found.end() :] if found else b""
+    if not found or hashlib.sha256(bare).hexdigest().encode() != found[1]:
+        raise ArtifactError(f"{path} is damaged or was edited: it does not fit its own seal; {_REMEDY}")
+    manifest: Manifest = json.loads(content)
+    if manifest["format"] != FORMAT:
+        raise ArtifactError(
+            f"{path} has format {manifest['format']}, this version of lqm reads format {FORMAT}; "
+            "use the version that wrote it"
+        )
+    return manifest
+
+
+def _may_be_written(folder: Path) -> bool:
+    """Whether a folder is empty, a condensed set, or a run."""
+    names = {path.name for path in folder.iterdir()}
+    return not names or MANIFEST in names or "run.json" in names

@@ -1,0 +1,41 @@
+"""Comparing many classes at once, when they differ in size.
+
+A distance sees dense batches only. Classes with the same number of real and of synthetic records share a
+batch; that is the one place where unequal classes are dealt with.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from lqm.distances.distance import Distance, Target
+
+
+class Group(NamedTuple):
+    """Classes of equal size, and their common target."""
+
+    classes: list[int]
+    target: Target
+
+
+def class_targets(
+    distance: Distance, real: Sequence[Tensor], k: Sequence[int], generator: torch.Generator | None = None
+) -> list[Group]:
+    """Targets of all classes: real[c] is [n_c, F], to be matched by k[c] synthetic records."""
+    sizes: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for index, (sample, count) in enumerate(zip(real, k, strict=True)):
+        sizes[len(sample), count].append(index)
+    return [
+        Group(classes, distance.target(torch.stack([real[c] for c in classes]), count, generator))
+        for (_, count), classes in sizes.items()
+    ]
+
+
+def class_losses(distance: Distance, groups: Sequence[Group], synthetic: Sequence[Tensor]) -> Tensor:
+    """Losses of all classes, [C]: synthetic[c] is [k_c, F]."""
+    losses = [distance.loss(g.target, torch.stack([synthetic[c] for c in g.classes])) for g in groups]
+    order = torch.tensor([c for g in groups for c in g.classes], device=losses[0].device)
+    return torch.cat(losses)[order.argsort()]

@@ -1,0 +1,7 @@
+"""The argmin in S* = argmin D(phi(T), phi(S)): the loop, its run folder and its randomness."""
+
+from lqm.engine.environment import environment, resolve_device
+from lqm.engine.loop import Method, run
+from lqm.engine.run import Config, Metrics, RunFolder
+
+__all__ = ["Config", "Method", "Metrics", "RunFolder", "environment", "resolve_device", "run"]

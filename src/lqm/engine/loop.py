@@ -1,0 +1,137 @@
+"""The argmin: the only loop there is."""
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from lqm.condensed import CondensedSet
+from lqm.engine.progress import Progress
+from lqm.engine.run import Metrics, RunFolder
+from lqm.errors import ConfigError, DivergedError, StoppedError
+
+
+class Method(Protocol):
+    """One way to improve a synthetic set; owns no loop, no file, no progress bar and no print."""
+
+    def step(self, i: int) -> Metrics:
+        """Make update i of the synthetic set; all randomness comes from (seed, purpose, i)."""
+        ...
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that the next step depends on."""
+        ...
+
+    def load_state(self, state: dict[str, Tensor]) -> None:
+        """Take up a state again."""
+        ...
+
+    def result(self) -> CondensedSet:
+        """The set as it is now."""
+        ...
+
+
+def run(
+    method: Method,
+    steps: int,
+    folder: RunFolder | None = None,
+    *,
+    name: str = "condense",
+    checkpoint_seconds: float = 10.0,
+    show_progress: bool = True,
+) -> None:
+    """Bring a method to `steps` steps, from the folder's last checkpoint if there is one.
+
+    A run that was stopped or killed and taken up again ends bit for bit like one that was not.
+
+    Raises:
+        StoppedError: after Ctrl-C or SIGTERM; the state is saved.
+        DivergedError: when a metric or the state stops being finite; the last good checkpoint is named.
+        ConfigError: when the folder's run is longer than `steps` already.
+    """
+    checkpoint = folder.restore() if folder else None
+    first = 0
+    if checkpoint:
+        if checkpoint.step > steps:
+            raise ConfigError(
+                f"the run in {checkpoint.path.parent.parent} has made {checkpoint.step} steps already, "
+                f"more than {steps}; ask for at least as many, or choose another folder"
+            )
+        method.load_state(checkpoint.state)
+        first = checkpoint.step
+    last_good = (
+        f"the last good checkpoint is {checkpoint.path}" if checkpoint else "there is no checkpoint yet"
+    )
+    pending: list[tuple[int, Metrics]] = []
+    saved_at = time.monotonic()
+    with (
+        _stop_requests(enabled=folder is not None) as requests,
+        Progress(name, steps, first, shown=show_progress) as bar,
+    ):
+        for i in range(first, steps):
+            try:
+                metrics = method.step(i)
+                _require_finite(metrics)
+                done = i + 1
+                due = done == steps or bool(requests) or time.monotonic() - saved_at >= checkpoint_seconds
+                if folder:
+                    pending.append((i, metrics))
+                if folder and due:
+                    state = method.state()
+                    _require_finite_state(state)
+                    folder.log(pending)
+                    last_good = f"the last good checkpoint is {folder.save(done, state)}"
+                    pending, saved_at = [], time.monotonic()
+            except DivergedError as error:
+                raise DivergedError(
+                    f"{error} at step {i + 1} of {steps}; {last_good}. A lower learning rate usually helps."
+                ) from None
+            bar.update(done, metrics)
+            if requests and done < steps:
+                raise StoppedError(
+                    f"stopped by {signal.Signals(requests[0]).name} after step {done} of {steps}; "
+                    "the same command goes on from there",
+                    requests[0],
+                )
+
+
+def _require_finite(metrics: Metrics) -> None:
+    for name, value in metrics.items():
+        if not math.isfinite(value):
+            raise DivergedError(f"{name} became {value}")
+
+
+def _require_finite_state(state: dict[str, Tensor]) -> None:
+    for name, tensor in state.items():
+        if tensor.is_floating_point() and not torch.isfinite(tensor).all():
+            raise DivergedError(f"{name} is no longer finite")
+
+
+@contextmanager
+def _stop_requests(*, enabled: bool) -> Iterator[list[int]]:
+    """Collect the first Ctrl-C or SIGTERM instead of dying of it; a second one acts as usual."""
+    requests: list[int] = []
+    if not enabled or threading.current_thread() is not threading.main_thread():
+        yield requests
+        return
+    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def request(number: int, frame: FrameType | None) -> None:
+        requests.append(number)
+        for known, handler in previous.items():
+            signal.signal(known, handler)
+
+    for number in previous:
+        signal.signal(number, request)
+    try:
+        yield requests
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

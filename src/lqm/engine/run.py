@@ -1,0 +1,134 @@
+"""The run folder: configuration, lock, metrics and checkpoints of one condensation."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from filelock import FileLock, Timeout
+from torch import Tensor
+
+from lqm.engine.checkpoint import Checkpoint, latest_checkpoint, save_checkpoint
+from lqm.engine.progress import warn
+from lqm.errors import ArtifactError, ConfigError
+from lqm.files import write_atomically
+
+Config = dict[str, Any]
+Metrics = Mapping[str, float]
+
+
+class RunFolder:
+    """A folder that one process at a time may write to; use it in a `with` block.
+
+    Args:
+        path: the folder; made when missing, taken up again when it holds a run of the same configuration.
+        config: what makes this run this run; a folder with another configuration is refused.
+        environment: what the last bits depend on; a difference is said, not refused.
+
+    Raises:
+        ArtifactError: when another process holds it, or it holds something else than a run.
+        ConfigError: when it holds a run of another configuration.
+    """
+
+    def __init__(self, path: Path, config: Config, environment: Mapping[str, str | int]) -> None:
+        self.path = path
+        self._record = {"config": config, "environment": dict(environment)}
+        self._lock = FileLock(path / ".lock")
+        self._metrics = path / "metrics.jsonl"
+
+    def __enter__(self) -> "RunFolder":
+        if self.path.exists() and not self.path.is_dir():
+            raise ArtifactError(f"{self.path} is a file; choose a folder for the run")
+        record = self.path / "run.json"
+        if self.path.is_dir() and not record.exists() and any(p.name != ".lock" for p in self.path.iterdir()):
+            raise ArtifactError(
+                f"{self.path} holds files that are not a run's; choose an empty or new folder"
+            )
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise ArtifactError(
+                f"{self.path} is in use by another process; wait for it, or choose another folder"
+            ) from None
+        except OSError as error:
+            raise ArtifactError(
+                f"{self.path} can't be written to ({error.strerror}); choose another folder"
+            ) from error
+        try:
+            if record.exists():
+                self._compare(record)
+            write_atomically(record, json.dumps(self._record, indent=2).encode())
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+    def save(self, step: int, state: dict[str, Tensor]) -> Path:
+        """Save a checkpoint."""
+        return save_checkpoint(self.path / "checkpoints", step, state)
+
+    def restore(self) -> Checkpoint | None:
+        """The newest intact checkpoint; metrics of steps that it does not include are forgotten."""
+        checkpoint = latest_checkpoint(self.path / "checkpoints", warn)
+        step = checkpoint.step if checkpoint else 0
+        if self._metrics.exists():
+            lines = self._metrics.read_text(encoding="utf-8").splitlines(keepends=True)
+            write_atomically(self._metrics, "".join(_lines_before(lines, step)).encode())
+        return checkpoint
+
+    def log(self, entries: list[tuple[int, Metrics]]) -> None:
+        """Append metrics, one JSON object a line."""
+        text = "".join(json.dumps({"step": step, **metrics}) + "\n" for step, metrics in entries)
+        try:
+            with self._metrics.open("a", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise ArtifactError(f"{self._metrics} could not be written: {error.strerror}") from error
+
+    def _compare(self, record: Path) -> None:
+        try:
+            stored = json.loads(record.read_text(encoding="utf-8"))
+            config, environment = stored["config"], stored["environment"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise ArtifactError(
+                f"{record} is damaged; delete {self.path} or choose another folder"
+            ) from error
+        ours = json.loads(json.dumps(self._record))
+        for name, before, now in _differences(config, ours["config"]):
+            raise ConfigError(
+                f"{self.path} holds a run with {name} = {before!r}, not {now!r}; "
+                "choose another folder, or delete this one to start anew"
+            )
+        for name, before, now in _differences(environment, ours["environment"]):
+            warn(f"{name} was {before!r} when this run began and is {now!r} now: the last bits may differ")
+
+
+def _lines_before(lines: list[str], step: int) -> list[str]:
+    """The leading whole lines of steps below `step`."""
+    kept = []
+    for line in lines:
+        try:
+            if not line.endswith("\n") or json.loads(line)["step"] >= step:
+                break
+        except ValueError:
+            break
+        kept.append(line)
+    return kept
+
+
+def _differences(before: Any, now: Any, name: str = "") -> list[tuple[str, Any, Any]]:
+    """Every leaf in which two nested records differ, by its dotted name."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        return [
+            difference
+            for key in sorted({*before, *now})
+            for difference in _differences(before.get(key), now.get(key), f"{name}.{key}".lstrip("."))
+        ]
+    return [] if before == now else [(name, before, now)]

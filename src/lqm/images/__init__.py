@@ -1,0 +1,1 @@
+"""Pictures: sources, networks, augmentation, methods and evaluation."""

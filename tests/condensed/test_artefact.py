@@ -1,0 +1,155 @@
+import json
+import shutil
+
+import pytest
+import torch
+
+import lqm
+from lqm.condensed import CondensedSet
+from lqm.errors import ArtifactError, LqmError
+
+
+def small_set(seed=0):
+    draws = torch.Generator().manual_seed(seed)
+    return CondensedSet(
+        images=torch.rand(4, 1, 8, 8, generator=draws),
+        labels=torch.tensor([0, 0, 1, 1]),
+        class_names=("naïve", "two words"),
+        manifest={"preprocessing": {"mean": [0.5], "std": [0.25]}, "per_class": 2},
+    )
+
+
+def test_what_is_loaded_is_what_was_saved(tmp_path):
+    small = small_set()
+    small.save(tmp_path / "set")
+    loaded = lqm.load(tmp_path / "set")
+    assert loaded.images.equal(small.images)
+    assert loaded.labels.equal(small.labels)
+    assert loaded.class_names == ("naïve", "two words")
+    assert loaded.manifest["preprocessing"] == {"mean": [0.5], "std": [0.25]}
+    assert loaded.path == tmp_path / "set"
+
+
+def test_the_dataset_is_ready_to_train_on():
+    small = small_set()
+    images, labels = small.dataset().tensors
+    torch.testing.assert_close(images, (small.images - 0.5) / 0.25)
+    assert labels.equal(small.labels)
+
+
+def test_the_manifest_names_the_sha256_of_the_tensors(tmp_path):
+    import hashlib
+
+    small_set().save(tmp_path / "set")
+    data = json.loads((tmp_path / "set" / "manifest.json").read_text())["data"]
+    content = (tmp_path / "set" / data["file"]).read_bytes()
+    assert data["sha256"] == hashlib.sha256(content).hexdigest()
+    assert data["bytes"] == len(content)
+
+
+def test_a_flipped_byte_anywhere_is_refused(tmp_path):
+    small_set().save(tmp_path / "set")
+    files = sorted((tmp_path / "set").iterdir())
+    assert len(files) == 2
+    for path in files:
+        content = path.read_bytes()
+        for place in range(len(content)):
+            for mask in (0x01, 0x80, 0xFF):
+                path.write_bytes(content[:place] + bytes([content[place] ^ mask]) + content[place + 1 :])
+                with pytest.raises(ArtifactError, match="damaged"):
+                    lqm.load(tmp_path / "set")
+        path.write_bytes(content)
+    lqm.load(tmp_path / "set")
+
+
+def test_every_truncation_is_refused(tmp_path):
+    small_set().save(tmp_path / "set")
+    for path in sorted((tmp_path / "set").iterdir()):
+        content = path.read_bytes()
+        for length in range(len(content)):
+            path.write_bytes(content[:length])
+            with pytest.raises(ArtifactError, match="damaged"):
+                lqm.load(tmp_path / "set")
+        path.write_bytes(content)
+
+
+def test_whitespace_added_by_an_editor_is_refused_too(tmp_path):
+    small_set().save(tmp_path / "set")
+    manifest = tmp_path / "set" / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes() + b"\n")
+    with pytest.raises(ArtifactError, match="does not fit its own seal"):
+        lqm.load(tmp_path / "set")
+
+
+def test_missing_pieces_are_named(tmp_path):
+    with pytest.raises(ArtifactError, match="holds no condensed set"):
+        lqm.load(tmp_path / "nothing")
+    small_set().save(tmp_path / "set")
+    next((tmp_path / "set").glob("data-*")).unlink()
+    with pytest.raises(ArtifactError, match="can't be read"):
+        lqm.load(tmp_path / "set")
+
+
+def test_another_format_is_refused(tmp_path, monkeypatch):
+    from lqm.condensed import artefact
+
+    monkeypatch.setattr(artefact, "FORMAT", 2)
+    small_set().save(tmp_path / "set")
+    monkeypatch.undo()
+    with pytest.raises(ArtifactError, match="has format 2, this version of lqm reads format 1"):
+        lqm.load(tmp_path / "set")
+
+
+def test_saving_again_replaces_the_set_and_leaves_no_remains(tmp_path):
+    small_set(0).save(tmp_path / "set")
+    small_set(1).save(tmp_path / "set")
+    assert lqm.load(tmp_path / "set").images.equal(small_set(1).images)
+    assert len(list((tmp_path / "set").iterdir())) == 2
+
+
+def test_a_crash_while_saving_again_leaves_the_old_set_whole(tmp_path, monkeypatch):
+    from lqm.condensed import artefact
+
+    small_set(0).save(tmp_path / "set")
+    write = artefact.write_atomically
+
+    def crash_at_manifest(path, content):
+        if path.name == "manifest.json":
+            raise KeyboardInterrupt
+        write(path, content)
+
+    monkeypatch.setattr(artefact, "write_atomically", crash_at_manifest)
+    with pytest.raises(KeyboardInterrupt):
+        small_set(1).save(tmp_path / "set")
+    assert lqm.load(tmp_path / "set").images.equal(small_set(0).images)
+
+
+def test_nothing_else_is_overwritten(tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "mine.txt").write_text("x")
+    (tmp_path / "file").write_text("x")
+    for path in (tmp_path / "notes", tmp_path / "file"):
+        with pytest.raises(ArtifactError, match="something else than a condensed set"):
+            small_set().save(path)
+    assert (tmp_path / "notes" / "mine.txt").read_text() == "x"
+
+
+def test_a_copied_folder_loads(tmp_path):
+    small_set().save(tmp_path / "set")
+    shutil.copytree(tmp_path / "set", tmp_path / "copy")
+    assert lqm.load(tmp_path / "copy").images.equal(small_set().images)
+
+
+def test_a_score_is_kept_and_replaced_by_protocol(tmp_path):
+    saved = small_set().save(tmp_path / "set")
+    first = saved.with_score({"protocol": {"name": "a"}, "accuracy": 0.1})
+    first.with_score({"protocol": {"name": "b"}, "accuracy": 0.2}).with_score(
+        {"protocol": {"name": "a"}, "accuracy": 0.3}
+    )
+    scores = lqm.load(tmp_path / "set").manifest["scores"]
+    assert {s["protocol"]["name"]: s["accuracy"] for s in scores} == {"a": 0.3, "b": 0.2}
+
+
+def test_every_error_of_ours_is_an_lqm_error(tmp_path):
+    with pytest.raises(LqmError):
+        lqm.load(tmp_path)

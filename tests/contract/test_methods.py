@@ -1,0 +1,136 @@
+"""What every method promises with every distance."""
+
+import pytest
+import torch
+
+import lqm
+from lqm.distances import DISTANCES
+from lqm.distances.mean import Mean
+from lqm.engine import run
+from lqm.errors import DivergedError
+from lqm.images.methods import METHODS
+from lqm.images.sources import ImageSource, Pictures
+
+PAIRS = [(method, distance) for method in METHODS for distance in DISTANCES]
+CPU = torch.device("cpu")
+
+
+def build(source, method, distance, per_class=3, seed=0, **settings):
+    kind = METHODS[method]
+    values = {"steps": 6, "width": 8, "real_batch": 32, **settings}
+    return kind(source, DISTANCES[distance], per_class, seed, kind.Settings(**values), CPU)
+
+
+@pytest.mark.parametrize(("method", "distance"), PAIRS)
+def test_steps_move_the_pictures_and_the_result_is_a_legal_set(digits, method, distance):
+    learner = build(digits, method, distance)
+    before = learner.result()
+    run(learner, 6, show_progress=False)
+    after = learner.result()
+    assert not after.images.equal(before.images)
+    assert after.images.shape == (30, 1, 8, 8)
+    assert after.images.min() >= 0
+    assert after.images.max() <= 1
+    assert after.labels.tolist() == [c for c in range(10) for _ in range(3)]
+    assert after.class_names == digits.class_names
+
+
+@pytest.mark.parametrize(("method", "distance"), PAIRS)
+def test_a_state_taken_up_again_goes_on_bit_for_bit(digits, method, distance):
+    straight, first, second = (build(digits, method, distance) for _ in range(3))
+    for i in range(4):
+        straight.step(i)
+    for i in range(2):
+        first.step(i)
+    second.load_state({name: tensor.clone() for name, tensor in first.state().items()})
+    for i in range(2, 4):
+        second.step(i)
+    assert second.result().images.equal(straight.result().images)
+    assert all(tensor.equal(straight.state()[name]) for name, tensor in second.state().items())
+
+
+@pytest.mark.parametrize(("method", "distance"), PAIRS)
+def test_the_loss_falls(digits, method, distance):
+    """Judged on a network and a batch that no step has seen."""
+    learner = build(digits, method, distance, learning_rate=3.0, start="noise", depth=2, width=16)
+    before = [build_loss(learner, i) for i in range(1000, 1004)]
+    for i in range(60):
+        learner.step(i)
+    after = [build_loss(learner, i) for i in range(1000, 1004)]
+    assert sum(after) < 0.8 * sum(before)
+
+
+def build_loss(learner, i):
+    """The loss that step i meets, without keeping the step."""
+    state = {name: tensor.clone() for name, tensor in learner.state().items()}
+    loss = learner.step(i)["loss"]
+    learner.load_state(state)
+    return loss
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_seed_gives_the_same_set_and_another_seed_another(digits, method):
+    def learn(seed):
+        learner = build(digits, method, "lqm", seed=seed)
+        run(learner, 3, show_progress=False)
+        return learner.result().images
+
+    assert learn(0).equal(learn(0))
+    assert not learn(0).equal(learn(1))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("per_class", [1, 40])
+def test_one_record_a_class_and_more_records_than_the_real_batch(digits, method, per_class):
+    learner = build(digits, method, "lqm", per_class=per_class, real_batch=16)
+    run(learner, 2, show_progress=False)
+    assert len(learner.result().labels) == 10 * per_class
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_unequal_classes_colours_and_odd_sizes(method):
+    draws = torch.Generator().manual_seed(0)
+    labels = torch.tensor([0] * 3 + [1] * 9 + [2] * 40)
+    pictures = Pictures(torch.rand(52, 3, 11, 11, generator=draws), labels)
+    source = ImageSource("odd", pictures, pictures, ("few", "some", "many"))
+    learner = build(source, method, "lqm")
+    run(learner, 3, show_progress=False)
+    assert learner.result().images.shape == (9, 3, 11, 11)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_divergence_names_the_class(digits, method):
+    class Spoiled(Mean):
+        def loss(self, target, synthetic):
+            return super().loss(target, synthetic) * torch.tensor([1.0] * 7 + [torch.inf] + [1.0] * 2)
+
+    kind = METHODS[method]
+    settings = kind.Settings(steps=2, width=4, real_batch=8)
+    with pytest.raises(DivergedError, match="the loss of class '7' became inf at step 1 of 2"):
+        run(kind(digits, Spoiled(), 2, 0, settings, CPU), 2, show_progress=False)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_callers_random_state_is_left_alone(digits, method):
+    torch.manual_seed(3)
+    expected = torch.rand(1)
+    torch.manual_seed(3)
+    run(build(digits, method, "sliced-wasserstein"), 2, show_progress=False)
+    assert torch.rand(1).equal(expected)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_distance_of_the_users_own_is_accepted(digits, method, tiny):
+    class Medians:
+        name = "medians"
+
+        def target(self, real, k, generator=None):
+            return (real.median(dim=-2).values,)
+
+        def loss(self, target, synthetic):
+            return (target[0] - synthetic.median(dim=-2).values).square().sum(dim=-1)
+
+    small = lqm.condense(
+        digits, method=method, distance=Medians(), per_class=2, settings=tiny, show_progress=False
+    )
+    assert small.manifest["distance"] == {"name": "medians"}

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import cramervonmises_2samp, ecdf
+
+from lqm import diagnostics
+
+
+def scipy_statistics(real, synthetic):
+    return [cramervonmises_2samp(real[:, f], synthetic[:, f]).statistic for f in range(real.shape[1])]
+
+
+@pytest.mark.parametrize(("n", "k"), [(50, 10), (10, 50), (2, 2), (200, 3)])
+def test_cramer_von_mises_equals_scipy_feature_by_feature(n, k):
+    rng = np.random.default_rng(0)
+    real, synthetic = rng.normal(size=(3, n, 8)), rng.normal(0.3, 1.2, size=(3, k, 8))
+    found = diagnostics.cramer_von_mises(torch.tensor(real), torch.tensor(synthetic))
+    assert found.shape == (3, 8)
+    for c in range(3):
+        np.testing.assert_allclose(found[c], scipy_statistics(real[c], synthetic[c]), atol=1e-10)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    real=arrays(np.float64, st.tuples(st.integers(2, 9), st.just(2)), elements=st.integers(0, 3).map(float)),
+    synthetic=arrays(
+        np.float64, st.tuples(st.integers(2, 9), st.just(2)), elements=st.integers(0, 3).map(float)
+    ),
+)
+def test_cramer_von_mises_equals_scipy_with_ties(real, synthetic):
+    found = diagnostics.cramer_von_mises(torch.tensor(real), torch.tensor(synthetic))
+    np.testing.assert_allclose(found, scipy_statistics(real, synthetic), atol=1e-10)
+
+
+def test_the_statistic_is_lower_for_the_optimal_points_than_for_random_ones():
+    from lqm.distances.levels import cramer_von_mises
+    from lqm.distances.quantiles import column_quantiles
+
+    real = torch.randn(400, 50)
+    best = column_quantiles(real, cramer_von_mises(10).levels)
+    statistic = diagnostics.cramer_von_mises(real, best)
+    assert (statistic < diagnostics.cramer_von_mises(real, real[:10])).double().mean() > 0.95
+
+
+def test_extreme_share_counts_values_outside_the_real_range():
+    real = torch.tensor([[0.0, 0.0], [1.0, 2.0]])
+    synthetic = torch.tensor([[-0.1, 1.0], [1.0, 2.1], [0.5, 0.5], [0.0, 2.0]])
+    assert diagnostics.extreme_share(real, synthetic).item() == 2 / 8
+    assert diagnostics.extreme_share(torch.stack([real] * 3), torch.stack([synthetic] * 3)).shape == (3,)
+
+
+def test_ecdf_equals_scipy():
+    sample = torch.tensor([3.0, 1.0, 2.0, 2.0, 7.0, 3.0, 3.0])
+    values, shares = diagnostics.ecdf(sample)
+    expected = ecdf(sample.numpy()).cdf
+    np.testing.assert_allclose(values, expected.quantiles)
+    np.testing.assert_allclose(shares, expected.probabilities)
+
+
+def test_features_that_are_constant_over_the_real_class_are_told_apart():
+    real = torch.tensor([[1.0, 0.0, 2.0], [1.0, 0.0, 3.0]])
+    assert diagnostics.varying(real).tolist() == [False, False, True]
