@@ -157,13 +157,12 @@ def evaluate(
 def _check_per_class(per_class: int, source: ImageSource) -> None:
     if per_class < 1:
         raise ConfigError(f"per_class = {per_class} can't be used: it should be at least 1")
-    for label, name in enumerate(source.class_names):
-        count = len(source.train.of_class(label))
-        if count < per_class:
-            raise DataError(
-                f"class '{name}' of '{source.name}' has {count} training pictures, fewer than "
-                f"per_class = {per_class}; ask for at most {count}"
-            )
+    count, name = min(zip(source.train.labels.bincount().tolist(), source.class_names, strict=True))
+    if count < per_class:
+        raise DataError(
+            f"class '{name}' of '{source.name}' has {count} training pictures, fewer than "
+            f"per_class = {per_class}; ask for at most {count}"
+        )
 
 
 def _finished(folder: Path, steps: int) -> CondensedSet | None:

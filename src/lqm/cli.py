@@ -79,7 +79,7 @@ def evaluate(
 
     Args:
         folder: A run, or a saved condensed set.
-        protocol: How networks are trained: quick-300, field-1000; by default what the set asks for.
+        protocol: How networks are trained: quick-200, field-1000; by default what the set asks for.
         seed: Of the networks and of their training.
         baselines: Also score random real pictures and the whole training set.
         device: Where to compute: auto, cpu, cuda, ...

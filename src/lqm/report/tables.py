@@ -6,14 +6,14 @@ from rich.table import Table
 
 from lqm.images.evaluation import EvaluationProtocol, Score
 
-_COLUMNS = ("training set", "pictures", "test accuracy %", "CvM statistic", "extreme values %")
+_COLUMNS = ("training set", "pictures", "test accuracy %", "CvM", "extremes %")
 
 
 def score_table(rows: Mapping[str, Score], protocol: EvaluationProtocol) -> Table:
     """A table for the terminal; each row is a training set and its score."""
     table = Table(caption=str(protocol), caption_justify="left")
     for index, column in enumerate(_COLUMNS):
-        table.add_column(column, justify="right" if index else "left")
+        table.add_column(column, justify="right" if index else "left", no_wrap=True)
     for row in _cells(rows):
         table.add_row(*row)
     return table

@@ -1,0 +1,1 @@
+"""What is measured, with the plain way to measure against: `make bench`."""

@@ -1,0 +1,116 @@
+import json
+
+import pytest
+import torch
+
+import lqm
+from lqm import api
+from lqm.errors import ArtifactError, DataError
+from lqm.images.evaluation import PROTOCOLS
+
+
+def condense(tiny, **options):
+    options = {"per_class": 2, "settings": tiny, "show_progress": False, **options}
+    return lqm.condense("digits", **options)
+
+
+def test_the_example_of_the_readme(tmp_path, tiny, tiny_protocol, monkeypatch):
+    monkeypatch.setitem(PROTOCOLS, "quick-200", tiny_protocol)
+    small = condense(tiny, method="dm", distance="lqm", seed=0)
+    small.save(tmp_path / "digits-2")
+    found = lqm.evaluate(tmp_path / "digits-2", show_progress=False)
+    assert 0 <= found.accuracy <= 1
+    assert len(found.score.accuracies) == 2
+    assert found.baselines == {}
+
+
+def test_condensing_in_memory_and_in_a_folder_gives_the_same_set(tmp_path, tiny):
+    assert condense(tiny).images.equal(condense(tiny, out=tmp_path / "run").images)
+
+
+def test_the_manifest_tells_everything_needed_to_make_and_use_the_set(tiny, digits):
+    manifest = condense(tiny).manifest
+    assert manifest["source"] == {"name": "digits", "fingerprint": digits.fingerprint}
+    assert manifest["method"] == "dm"
+    assert manifest["distance"] == {
+        "name": "lqm",
+        "statistic": "cramer-von-mises",
+        "weighted": False,
+        "interpolation": "hazen",
+    }
+    assert manifest["steps"] == 6
+    assert manifest["settings"]["width"] == 8
+    assert manifest["settings"]["momentum"] == 0.5
+    assert manifest["preprocessing"] == {"mean": digits.mean.tolist(), "std": digits.std.tolist()}
+    assert manifest["evaluation"]["name"] in PROTOCOLS
+    assert manifest["environment"]["torch"] == torch.__version__
+    assert manifest["lqm"] == lqm.__version__
+    json.dumps(manifest)
+
+
+def test_settings_come_from_the_paper_then_the_recipe_then_the_user(digits):
+    from dataclasses import replace
+
+    without_recipe = replace(digits, recipe=None)
+    paper = lqm.condense(without_recipe, per_class=1, settings={"steps": 1}, show_progress=False).manifest
+    recipe = lqm.condense(digits, per_class=1, settings={"steps": 1}, show_progress=False).manifest
+    user = lqm.condense(digits, per_class=1, settings={"steps": 1, "width": 5}, show_progress=False).manifest
+    assert paper["settings"]["width"] == 128
+    assert paper["settings"]["learning_rate"] == 1.0
+    assert paper["evaluation"]["name"] == "field-1000"
+    assert recipe["settings"]["width"] == 64
+    assert user["settings"]["width"] == 5
+
+
+def test_a_longer_run_takes_up_a_finished_one_and_equals_a_straight_one(tmp_path, tiny):
+    condense(tiny, out=tmp_path / "run")
+    longer = condense(tiny | {"steps": 9}, out=tmp_path / "run")
+    assert longer.images.equal(condense(tiny | {"steps": 9}).images)
+    assert lqm.load(tmp_path / "run").manifest["steps"] == 9
+
+
+def test_a_damaged_result_is_made_again_from_the_checkpoint(tmp_path, tiny, capsys):
+    before = condense(tiny, out=tmp_path / "run")
+    next((tmp_path / "run").glob("data-*")).write_bytes(b"spoiled")
+    with pytest.raises(ArtifactError):
+        lqm.load(tmp_path / "run")
+    again = condense(tiny, out=tmp_path / "run")
+    assert again.images.equal(before.images)
+    assert "making it again from the last checkpoint" in capsys.readouterr().err
+
+
+def test_scores_join_the_manifest_in_memory_and_on_disk(tmp_path, tiny, tiny_protocol, monkeypatch):
+    monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
+    small = condense(tiny, out=tmp_path / "run")
+    found = lqm.evaluate(small, protocol="tiny", baselines=True, show_progress=False)
+    assert set(found.baselines) == {"random", "full"}
+    (score,) = lqm.load(tmp_path / "run").manifest["scores"]
+    assert score["accuracy"] == found.accuracy
+    assert score["protocol"]["name"] == "tiny"
+
+
+def test_other_data_under_the_same_name_is_refused(tiny, digits):
+    from dataclasses import replace
+
+    small = condense(tiny)
+    other = replace(digits, test=lqm.Pictures(1 - digits.test.images, digits.test.labels))
+    with pytest.raises(DataError, match="is not the data that this set was condensed from"):
+        lqm.evaluate(small, source=other, show_progress=False)
+
+
+def test_a_source_in_memory_is_condensed_and_evaluated(tiny, tiny_protocol, monkeypatch):
+    monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
+    draws = torch.Generator().manual_seed(0)
+    pictures = lqm.Pictures(torch.rand(30, 3, 12, 12, generator=draws), torch.arange(30) % 3)
+    source = lqm.ImageSource("mine", pictures, pictures, ("a", "b", "c"))
+    small = lqm.condense(source, per_class=2, settings=tiny, show_progress=False)
+    found = lqm.evaluate(small, source=source, protocol="tiny", show_progress=False)
+    assert found.score.pictures == 6
+
+
+def test_public_names_are_all_there():
+    for name in lqm.__all__:
+        assert getattr(lqm, name)
+    with pytest.raises(AttributeError, match="no attribute 'condens'"):
+        lqm.condens  # noqa: B018
+    assert api.condense is lqm.condense

@@ -1,0 +1,172 @@
+"""What the user types, and what they see when they mistype."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lqm import cli
+from lqm.distances import DISTANCES
+from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
+from lqm.images.methods import METHODS
+from lqm.images.sources import SOURCES
+
+TINY = ["--set", "steps=3", "--set", "width=8", "--set", "real-batch=16"]
+
+
+def lqm(monkeypatch, capsys, *words):
+    """Run the command line in this process; gives exit code, standard output and error."""
+    monkeypatch.setattr(sys, "argv", ["lqm", *map(str, words)])
+    try:
+        cli.main()
+        code = 0
+    except SystemExit as stop:
+        code = stop.code or 0
+    return code, *capsys.readouterr()
+
+
+@pytest.fixture
+def type_in(monkeypatch, capsys):
+    return lambda *words: lqm(monkeypatch, capsys, *words)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """The digits' protocol, at a size that takes a second."""
+    name = "quick-200"
+    monkeypatch.setitem(PROTOCOLS, name, EvaluationProtocol(name, epochs=2, networks=2, width=8))
+
+
+def test_condense_then_evaluate(type_in, tmp_path, quick):
+    out = tmp_path / "run"
+    command = (
+        "condense",
+        "digits",
+        "--method",
+        "dm",
+        "--distance",
+        "lqm",
+        "--per-class",
+        2,
+        "--out",
+        out,
+        *TINY,
+    )
+    code, printed, _ = type_in(*command)
+    assert code == 0
+    assert f"20 pictures of 10 classes in {out}" in printed
+    assert f"lqm evaluate {out}" in printed
+    assert (out / "pictures.png").exists()
+    assert {p.name for p in out.iterdir()} >= {"run.json", "metrics.jsonl", "checkpoints", "manifest.json"}
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["distance"]["name"] == "lqm"
+    assert manifest["settings"]["real_batch"] == 16
+    assert manifest["steps"] == 3
+    assert manifest["source"]["name"] == "digits"
+
+    code, printed, _ = type_in("evaluate", out)
+    assert code == 0
+    for expected in ("condensed", "random", "full", "±", "2 epochs", "quick-200"):
+        assert expected in printed
+    scores = json.loads((out / "manifest.json").read_text())["scores"]
+    assert len(scores) == 1
+    assert scores[0]["protocol"]["epochs"] == 2
+    assert len(scores[0]["accuracies"]) == 2
+
+    before = (out / "manifest.json").read_bytes()
+    code, _, error = type_in(*command)
+    assert code == 0
+    assert "0/" not in error
+    assert (out / "manifest.json").read_bytes() == before, "a finished run is left as it is, scores and all"
+
+
+@pytest.mark.parametrize("command", [(), ("condense",), ("evaluate",), ("demo",)])
+def test_help_fits_a_screen_and_has_an_example(type_in, command):
+    code, printed, _ = type_in(*command, "--help")
+    assert code == 0
+    assert "Example: lqm" in printed
+    assert len(printed.splitlines()) <= 40
+
+
+def test_help_names_every_choice(type_in):
+    words = set(re.findall(r"[\w-]+", type_in("condense", "--help")[1]))
+    assert words >= {*DISTANCES, *METHODS, *SOURCES}
+    assert set(re.findall(r"[\w-]+", type_in("evaluate", "--help")[1])) >= {*PROTOCOLS}
+
+
+def test_no_words_at_all_show_the_help(type_in):
+    code, printed, _ = type_in()
+    assert code == 0
+    assert "condense" in printed
+
+
+def test_version(type_in):
+    assert re.fullmatch(r"lqm \d+\.\d+\.\d+\n", type_in("--version")[1])
+
+
+def test_help_does_not_wait_for_torch():
+    script = "import sys, lqm.cli; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("condens digits", "there is no command 'condens'; did you mean 'condense'?"),
+        ("condense digit", "there is no source 'digit'; did you mean 'digits'?"),
+        ("condense digits --method md", "there is no method 'md'; did you mean 'dm'?"),
+        ("condense digits --distance lqn", "there is no distance 'lqn'; did you mean 'lqm'?"),
+        ("condense digits --set step=5", "there is no setting 'step'; did you mean 'steps'?"),
+        ("condense digits --set steps", "'steps' is no setting; write it as name=value"),
+        ("condense digits --set steps=0", "steps = '0' can't be used: input should be greater"),
+        ("condense digits --set steps=many", "steps = 'many' can't be used: input should be a valid integer"),
+        ("condense digits --set momentum=1", "momentum = '1' can't be used: input should be less than 1"),
+        ("condense digits --set start=mid", "start = 'mid' can't be used: input should be 'real' or 'noise'"),
+        ("condense digits --per-class 0", "per_class = 0 can't be used: it should be at least 1"),
+        (
+            "condense digits --per-class 200",
+            "class '8' of 'digits' has 140 training pictures, fewer than per",
+        ),
+        ("condense digits --device gpu", "device 'gpu' can't be used here"),
+    ],
+)
+def test_a_mistake_is_one_sentence_before_any_work(type_in, tmp_path, words, sentence):
+    out = ["--out", tmp_path / "run"] if words.startswith("condense ") else []
+    code, printed, error = type_in(*words.split(), *out)
+    assert code == 1
+    assert error.startswith(f"lqm: {sentence}")
+    assert error.count("\n") == 1
+    assert printed == ""
+    assert not (tmp_path / "run").exists()
+
+
+def test_evaluate_refuses_what_is_no_set_and_unknown_protocols(type_in, tmp_path):
+    code, _, error = type_in("evaluate", tmp_path)
+    assert code == 1
+    assert "holds no condensed set" in error
+    code, _, error = type_in("evaluate", tmp_path, "--protocol", "field")
+    assert code == 1
+    assert "did you mean 'field-1000'?" in error
+
+
+def test_a_run_folder_with_other_settings_is_refused_by_name(type_in, tmp_path):
+    command = ("condense", "digits", "--per-class", 1, "--out", tmp_path / "run", *TINY)
+    assert type_in(*command)[0] == 0
+    code, _, error = type_in(*command, "--seed", 1)
+    assert code == 1
+    assert "holds a run with seed = 0, not 1" in error
+
+
+def test_a_mistyped_option_names_the_right_one(type_in, tmp_path):
+    code, printed, error = type_in("condense", "digits", "--out", tmp_path / "run", "--per-clas", 10)
+    assert code == 2
+    assert "--per-class" in printed + error
+
+
+def test_a_closed_pipe_is_no_traceback():
+    command = f"{Path(sys.executable).with_name('lqm')} --help | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr

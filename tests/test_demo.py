@@ -1,0 +1,31 @@
+"""The demo, end to end, at a size that takes seconds."""
+
+import pytest
+from PIL import Image
+
+from lqm import demo, recipes
+from lqm.images.evaluation import PROTOCOLS
+
+
+@pytest.fixture
+def small_demo(monkeypatch, tiny, tiny_protocol):
+    monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
+    monkeypatch.setattr("lqm.api.load_recipe", lambda name: recipes.Recipe("tiny", {"dm": tiny}))
+
+
+def test_the_demo_prints_the_table_and_saves_the_pictures(small_demo, tmp_path, capsys):
+    demo.demo(tmp_path / "demo")
+    printed = capsys.readouterr().out
+    for row in ("random real pictures", "condensed by mean", "condensed by lqm", "all real pictures"):
+        assert row in printed
+    for name in ("condensed-by-mean.png", "condensed-by-lqm.png", "ecdf.png"):
+        Image.open(tmp_path / "demo" / name).verify()
+        assert name in printed
+        assert f"({name})" in (tmp_path / "demo" / "report.md").read_text()
+
+
+def test_the_demo_can_be_run_again(small_demo, tmp_path, capsys):
+    demo.demo(tmp_path / "demo")
+    first = (tmp_path / "demo" / "report.md").read_text()
+    demo.demo(tmp_path / "demo")
+    assert (tmp_path / "demo" / "report.md").read_text() == first
