@@ -1,4 +1,4 @@
-"""Two ways of doing the same work, timed in turn in one run: a ratio survives a noisy machine, seconds do not."""
+"""Two ways of doing the same work, timed in turn: a ratio survives a noisy machine, seconds do not."""
 
 import time
 from collections.abc import Callable

@@ -60,6 +60,33 @@ def test_ecdf_equals_scipy():
     np.testing.assert_allclose(shares, expected.probabilities)
 
 
-def test_features_that_are_constant_over_the_real_class_are_told_apart():
-    real = torch.tensor([[1.0, 0.0, 2.0], [1.0, 0.0, 3.0]])
-    assert diagnostics.varying(real).tolist() == [False, False, True]
+def naive_statistic(real, synthetic):
+    """The definition, value by value."""
+    n, k = len(real), len(synthetic)
+    gaps = [(np.mean(real <= z) - np.mean(synthetic <= z)) ** 2 for z in [*real, *synthetic]]
+    return n * k / (n + k) ** 2 * sum(gaps)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    real=arrays(np.float64, st.integers(1, 9), elements=st.integers(0, 3).map(float)),
+    synthetic=arrays(np.float64, st.integers(1, 9), elements=st.integers(0, 3).map(float)),
+)
+def test_by_ecdfs_the_statistic_keeps_to_its_definition_with_ties(real, synthetic):
+    columns = (torch.tensor(sample)[:, None] for sample in (real, synthetic))
+    found = diagnostics.cramer_von_mises(*columns, ties="ecdf").item()
+    assert found == pytest.approx(naive_statistic(real, synthetic), abs=1e-12)
+
+
+def test_without_ties_both_rules_agree():
+    real, synthetic = torch.randn(2, 30, 5), torch.randn(2, 8, 5)
+    by_rank, by_ecdf = (
+        diagnostics.cramer_von_mises(real, synthetic, ties=rule) for rule in ("midrank", "ecdf")
+    )
+    torch.testing.assert_close(by_rank, by_ecdf, atol=1e-10, rtol=0)
+
+
+def test_for_one_constant_on_both_sides_only_the_definition_gives_zero():
+    real, synthetic = torch.zeros(30, 1), torch.zeros(8, 1)
+    assert diagnostics.cramer_von_mises(real, synthetic, ties="ecdf").item() == 0
+    assert diagnostics.cramer_von_mises(real, synthetic).item() > 1

@@ -1,16 +1,21 @@
 """How well a synthetic sample keeps a real distribution, by feature: the paper's figures as numbers."""
 
+from typing import Literal
+
 import torch
 from torch import Tensor
 
 from lqm.distances.quantiles import sorted_columns
 
 
-def cramer_von_mises(real: Tensor, synthetic: Tensor) -> Tensor:
-    """Two-sample Cramer-von Mises statistic of every feature of every class at once.
+def cramer_von_mises(real: Tensor, synthetic: Tensor, ties: Literal["midrank", "ecdf"] = "midrank") -> Tensor:
+    """Two-sample Cramer-von Mises statistic of every feature of every class at once (Anderson 1962).
 
-    Equal to `scipy.stats.cramervonmises_2samp(...).statistic` (Anderson 1962), midranks for ties. Ties raise
-    it: a feature that is one constant on both sides has a high value, not 0 (see `varying`).
+    Formula: n k / (n+k)^2 * sum over all n+k values z of (F_real(z) - F_synthetic(z))^2
+
+    Without ties both rules give just this. With ties, "midrank" equals `scipy.stats.cramervonmises_2samp`,
+    whose value rises with the number of ties even where the distributions are equal; "ecdf" keeps to the formula,
+    is 0 there, and so is the one to average over ReLU features, many of which are exactly 0.
 
     Shapes: real [..., n, F], synthetic [..., k, F]; result [..., F] in float64.
 
@@ -20,26 +25,37 @@ def cramer_von_mises(real: Tensor, synthetic: Tensor) -> Tensor:
     """
     columns, own = sorted_columns(real), sorted_columns(synthetic)
     n, k = columns.shape[-1], own.shape[-1]
-    real_excess = _midrank_excess(columns, own)
-    synthetic_excess = _midrank_excess(own, columns)
-    total = n * real_excess.square().sum(dim=-1) + k * synthetic_excess.square().sum(dim=-1)
+    if ties == "ecdf":
+        return (_ecdf_gap(columns, own) + _ecdf_gap(own, columns)) * (n * k / (n + k) ** 2)
+    total = n * _midrank_excess(columns, own) + k * _midrank_excess(own, columns)
     return total / (n * k * (n + k)) - (4 * n * k - 1) / (6 * (n + k))
 
 
+def _ecdf_gap(own: Tensor, other: Tensor) -> Tensor:
+    """Squared difference of the two distribution functions, summed over one sample's values."""
+    own_share = _up_to(own).double() / own.shape[-1]
+    other_share = torch.searchsorted(other, own, right=True).double() / other.shape[-1]
+    return (own_share - other_share).square().sum(dim=-1)
+
+
 def _midrank_excess(own: Tensor, other: Tensor) -> Tensor:
-    """Midrank of each sorted value in the joint sample, less its place in its own sample."""
-    below = torch.searchsorted(own, own) + torch.searchsorted(other, own)
-    up_to = torch.searchsorted(own, own, right=True) + torch.searchsorted(other, own, right=True)
+    """Squared difference of a value's midrank in the joint sample and its place in its own, summed."""
+    below = _below(own) + torch.searchsorted(other, own)
+    up_to = _up_to(own) + torch.searchsorted(other, own, right=True)
     place = torch.arange(1, own.shape[-1] + 1, device=own.device)
-    return (below + up_to + 1).double() / 2 - place
+    return ((below + up_to + 1).double() / 2 - place).square().sum(dim=-1)
 
 
-def varying(real: Tensor) -> Tensor:
-    """Which features are not one constant over the real class, and so have a distribution to match.
+def _below(ascending: Tensor) -> Tensor:
+    """How many values of a sorted sample are below each of them: the place where its run of ties begins."""
+    place = torch.arange(ascending.shape[-1], device=ascending.device).expand(ascending.shape).clone()
+    place[..., 1:][ascending[..., 1:] == ascending[..., :-1]] = 0
+    return place.cummax(dim=-1).values
 
-    Shapes: real [..., n, F]; result [..., F].
-    """
-    return real.amin(dim=-2) < real.amax(dim=-2)
+
+def _up_to(ascending: Tensor) -> Tensor:
+    """How many values of a sorted sample are at or below each of them."""
+    return ascending.shape[-1] - _below(ascending.flip(-1)).flip(-1)
 
 
 def extreme_share(real: Tensor, synthetic: Tensor) -> Tensor:

@@ -1,0 +1,28 @@
+"""Train a model of your own on a condensed set, as in `python examples/train_on_condensed.py runs/digits`."""
+
+import sys
+
+import torch
+
+import lqm
+from lqm.images.sources import load_source
+
+small = lqm.load(sys.argv[1])
+model = torch.nn.Sequential(
+    torch.nn.Flatten(),
+    torch.nn.Linear(small.images[0].numel(), 128),
+    torch.nn.ReLU(),
+    torch.nn.Linear(128, len(small.class_names)),
+)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+for _ in range(100):
+    for images, labels in torch.utils.data.DataLoader(small.dataset(), batch_size=32, shuffle=True):
+        loss = torch.nn.functional.cross_entropy(model(images), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+test = load_source(small.manifest["source"]["name"]).test
+right = model(small.normalised(test.images)).argmax(dim=1) == test.labels
+print(
+    f"trained on {len(small.labels)} pictures, right on {right.float().mean():.1%} of {len(right)} real ones"
+)

@@ -1,0 +1,20 @@
+"""The scripts that a user would start from."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import lqm
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def test_training_on_a_condensed_set_learns_real_digits(tmp_path):
+    settings = {"steps": 5, "width": 16}
+    lqm.condense("digits", per_class=10, settings=settings, out=tmp_path / "run", show_progress=False)
+    script = EXAMPLES / "train_on_condensed.py"
+    done = subprocess.run(
+        [sys.executable, script, tmp_path / "run"], capture_output=True, text=True, check=True
+    )
+    share = float(done.stdout.split("right on ")[1].split("%")[0])
+    assert share > 80
