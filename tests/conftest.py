@@ -1,9 +1,16 @@
 """Shared by all tests: the digits, and a size of everything that takes a second."""
 
+import os
+
 import pytest
+import torch
 
 from lqm.images.evaluation import EvaluationProtocol
 from lqm.images.sources import load_source
+
+# Tiny work is quickest on one thread, and two threads of two processes can starve each other.
+torch.set_num_threads(1)
+os.environ["OMP_NUM_THREADS"] = "1"
 
 TINY = {"steps": 6, "width": 8, "real_batch": 32}
 

@@ -16,7 +16,7 @@ def small_demo(monkeypatch, tiny, tiny_protocol):
 def test_the_demo_prints_the_table_and_saves_the_pictures(small_demo, tmp_path, capsys):
     demo.demo(tmp_path / "demo")
     printed = capsys.readouterr().out
-    for row in ("random real pictures", "condensed by mean", "condensed by lqm", "all real pictures"):
+    for row in ("random real", "by mean", "by lqm", "all real"):
         assert row in printed
     for name in ("condensed-by-mean.png", "condensed-by-lqm.png", "ecdf.png"):
         Image.open(tmp_path / "demo" / name).verify()

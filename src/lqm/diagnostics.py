@@ -14,8 +14,8 @@ def cramer_von_mises(real: Tensor, synthetic: Tensor, ties: Literal["midrank", "
     Formula: n k / (n+k)^2 * sum over all n+k values z of (F_real(z) - F_synthetic(z))^2
 
     Without ties both rules give just this. With ties, "midrank" equals `scipy.stats.cramervonmises_2samp`,
-    whose value rises with the number of ties even where the distributions are equal; "ecdf" keeps to the formula,
-    is 0 there, and so is the one to average over ReLU features, many of which are exactly 0.
+    whose value rises with the number of ties even where the distributions are equal; "ecdf" keeps to the
+    formula, is 0 there, and so is the one to average over ReLU features, many of which are exactly 0.
 
     Shapes: real [..., n, F], synthetic [..., k, F]; result [..., F] in float64.
 

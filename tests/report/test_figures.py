@@ -4,7 +4,7 @@ import torch
 from PIL import Image
 
 from lqm.condensed import CondensedSet
-from lqm.images.evaluation import EvaluationProtocol, Score
+from lqm.images.evaluation import EvaluationProtocol, LatentMatch, Score
 from lqm.report.figures import contact_sheet, ecdf_figure
 from lqm.report.tables import score_markdown, score_table
 
@@ -32,8 +32,8 @@ def test_the_ecdf_figure_is_a_picture(tmp_path):
 
 def test_tables_show_scores_with_their_protocol():
     protocol = EvaluationProtocol("quick", epochs=300, networks=2, width=32)
-    rows = {"random": Score(100, (0.5, 0.7), 0.123, 0.0456)}
+    rows = {"random": Score(100, (0.5, 0.7), LatentMatch(0.123, 0.0456), LatentMatch(0.3, 0.0))}
     markdown = score_markdown(rows, protocol)
-    assert "| random | 100 | 60.0 ± 10.0 | 0.123 | 4.56 |" in markdown
+    assert "| random | 100 | 60.0 ± 10.0 | 0.123 | 0.300 | 4.56 | 0.00 |" in markdown
     assert "300 epochs" in markdown
     assert score_table(rows, protocol).row_count == 1

@@ -1,6 +1,6 @@
 """What a set of pictures is worth: the test accuracy of fresh networks trained on it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pstdev
 
@@ -51,18 +51,30 @@ PROTOCOLS = {
 
 
 @dataclass(frozen=True)
-class Score:
-    """Accuracies of the networks of one protocol, and how well the set keeps the latent distributions.
+class LatentMatch:
+    """How well a set keeps the latent distributions, averaged over classes, features and networks.
 
-    The last two are measured on the features of the networks trained on the set, and averaged over
-    networks, classes and features: the two-sample Cramer-von Mises statistic, and the share of
-    values outside the real class's range.
+    Attributes:
+        cramer_von_mises: two-sample statistic between the set and the training pictures of its class.
+        extremes: share of values outside the range of the training pictures of the class.
+    """
+
+    cramer_von_mises: float
+    extremes: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one protocol finds of one set.
+
+    The match is measured on the features of the protocol's networks `before` their training, which are the
+    same for every set, and `after` it, as the paper does.
     """
 
     pictures: int
     accuracies: tuple[float, ...]
-    cramer_von_mises: float
-    extremes: float
+    before: LatentMatch
+    after: LatentMatch
 
     @property
     def accuracy(self) -> float:
@@ -85,31 +97,34 @@ def score(
     after_each: Callable[[int, Mapping[str, float]], None] = lambda count, metrics: None,
 ) -> Score:
     """Train the protocol's networks, network j on `pictures(j)`, and test them on the source's test set."""
-    found = []
+    accuracies, before, after = [], [], []
     for j in range(protocol.networks):
         chosen = pictures(j)
-        network = train(chosen, source, protocol, seed=seed, index=j, device=device)
-        hits = accuracy(network, source, device)
-        found.append((hits, *_latent_match(network, chosen, source, device)))
-        after_each(j + 1, {"accuracy": hits})
-    accuracies, statistics, extremes = zip(*found, strict=True)
-    return Score(len(chosen.labels), accuracies, fmean(statistics), fmean(extremes))
+        network = fresh_network(source, protocol, seed, j).to(device)
+        before.append(latent_match(network, chosen, source, device))
+        train(network, chosen, source, protocol, generator(seed, "evaluation batches", j))
+        after.append(latent_match(network, chosen, source, device))
+        accuracies.append(accuracy(network, source, device))
+        after_each(j + 1, {"accuracy": accuracies[-1]})
+    return Score(len(chosen.labels), tuple(accuracies), _mean(before), _mean(after))
+
+
+def fresh_network(source: ImageSource, protocol: EvaluationProtocol, seed: int, index: int) -> ConvNet:
+    """The protocol's network number `index`, before its training."""
+    with seeded(seed, "evaluation network", index):
+        return ConvNet(source.shape, len(source.class_names), protocol.width, protocol.depth)
 
 
 def train(
+    network: ConvNet,
     pictures: Pictures,
     source: ImageSource,
     protocol: EvaluationProtocol,
-    *,
-    seed: int,
-    index: int,
-    device: torch.device,
-) -> ConvNet:
-    """Train fresh network number `index` on pictures in [0, 1]."""
-    with seeded(seed, "evaluation network", index):
-        network = ConvNet(source.shape, len(source.class_names), protocol.width, protocol.depth).to(device)
+    draws: torch.Generator,
+) -> None:
+    """Train a network on pictures in [0, 1], as the protocol says."""
+    device = next(network.parameters()).device
     images, labels = source.normalised(pictures.images).to(device), pictures.labels.to(device)
-    draws = generator(seed, "evaluation batches", index)
     optimizer = _optimizer(network, protocol, protocol.learning_rate)
     for epoch in range(protocol.epochs + 1):
         for batch in torch.randperm(len(labels), generator=draws).split(protocol.batch):
@@ -121,7 +136,6 @@ def train(
             optimizer.step()
         if epoch == protocol.epochs // 2 + 1:
             optimizer = _optimizer(network, protocol, protocol.learning_rate * 0.1)
-    return network
 
 
 @torch.no_grad()
@@ -130,6 +144,22 @@ def accuracy(network: ConvNet, source: ImageSource, device: torch.device) -> flo
     images = source.normalised(source.test.images).to(device)
     found = network.classifier(embed_in_chunks(network, images)).argmax(dim=1)
     return float((found == source.test.labels.to(device)).double().mean())
+
+
+def latent_match(
+    network: ConvNet, pictures: Pictures, source: ImageSource, device: torch.device
+) -> LatentMatch:
+    """How well pictures keep the latent distributions of their classes under one network."""
+
+    def features(images: Tensor) -> Tensor:
+        return embed_in_chunks(network, source.normalised(images).to(device))
+
+    matches = []
+    for c in range(len(source.class_names)):
+        real, own = features(source.train.of_class(c)), features(pictures.of_class(c))
+        statistic = cramer_von_mises(real, own, ties="ecdf").mean().item()
+        matches.append(LatentMatch(statistic, extreme_share(real, own).item()))
+    return _mean(matches)
 
 
 def random_pictures(source: ImageSource, per_class: int, seed: int, index: int) -> Pictures:
@@ -146,17 +176,7 @@ def _optimizer(network: ConvNet, protocol: EvaluationProtocol, learning_rate: fl
     )
 
 
-def _latent_match(
-    network: ConvNet, pictures: Pictures, source: ImageSource, device: torch.device
-) -> tuple[float, float]:
-    """Mean Cramer-von Mises statistic and share of extremes over classes and features."""
-
-    def features(images: Tensor) -> Tensor:
-        return embed_in_chunks(network, source.normalised(images).to(device))
-
-    pairs = [
-        (features(source.train.of_class(c)), features(pictures.of_class(c)))
-        for c in range(len(source.class_names))
-    ]
-    statistic = fmean(cramer_von_mises(real, own, ties="ecdf").mean().item() for real, own in pairs)
-    return statistic, fmean(extreme_share(real, own).item() for real, own in pairs)
+def _mean(matches: Sequence[LatentMatch]) -> LatentMatch:
+    return LatentMatch(
+        fmean(match.cramer_von_mises for match in matches), fmean(match.extremes for match in matches)
+    )

@@ -2,16 +2,29 @@
 
 from collections.abc import Mapping
 
+from rich import box
 from rich.table import Table
 
 from lqm.images.evaluation import EvaluationProtocol, Score
 
-_COLUMNS = ("training set", "pictures", "test accuracy %", "CvM", "extremes %")
+_COLUMNS = (
+    "training set",
+    "pictures",
+    "accuracy %",
+    "CvM\nbefore",
+    "CvM\nafter",
+    "extremes %\nbefore",
+    "extremes %\nafter",
+)
+_NOTE = (
+    "CvM: Cramer-von Mises statistic of the latent features against the real class; extremes: share of them "
+    "outside the real class's range; before and after the networks' training."
+)
 
 
 def score_table(rows: Mapping[str, Score], protocol: EvaluationProtocol) -> Table:
     """A table for the terminal; each row is a training set and its score."""
-    table = Table(caption=str(protocol), caption_justify="left")
+    table = Table(box=box.SIMPLE, pad_edge=False, caption=f"{protocol}\n{_NOTE}", caption_justify="left")
     for index, column in enumerate(_COLUMNS):
         table.add_column(column, justify="right" if index else "left", no_wrap=True)
     for row in _cells(rows):
@@ -21,9 +34,10 @@ def score_table(rows: Mapping[str, Score], protocol: EvaluationProtocol) -> Tabl
 
 def score_markdown(rows: Mapping[str, Score], protocol: EvaluationProtocol) -> str:
     """The same as Markdown."""
+    header = [column.replace("\n", " ") for column in _COLUMNS]
     ruler = ["---", *["---:"] * (len(_COLUMNS) - 1)]
-    lines = ["| " + " | ".join(cells) + " |" for cells in (_COLUMNS, ruler, *_cells(rows))]
-    return "\n".join([*lines, "", str(protocol)]) + "\n"
+    lines = ["| " + " | ".join(cells) + " |" for cells in (header, ruler, *_cells(rows))]
+    return "\n".join([*lines, "", str(protocol), "", _NOTE]) + "\n"
 
 
 def _cells(rows: Mapping[str, Score]) -> list[tuple[str, ...]]:
@@ -32,8 +46,8 @@ def _cells(rows: Mapping[str, Score]) -> list[tuple[str, ...]]:
             name,
             f"{score.pictures:,}",
             f"{100 * score.accuracy:.1f} ± {100 * score.deviation:.1f}",
-            f"{score.cramer_von_mises:.3f}",
-            f"{100 * score.extremes:.2f}",
+            *(f"{match.cramer_von_mises:.3f}" for match in (score.before, score.after)),
+            *(f"{100 * match.extremes:.2f}" for match in (score.before, score.after)),
         )
         for name, score in rows.items()
     ]
