@@ -47,7 +47,7 @@ def ecdf_figure(real: Tensor, synthetic: Mapping[str, Tensor], path: Path, title
     panels = figure.subplots(1, len(synthetic), sharex=True, sharey=True, squeeze=False)[0]
     for panel, (name, sample) in zip(panels, synthetic.items(), strict=True):
         best = column_quantiles(real[:, None], optimal_levels(len(sample)).levels)[:, 0]
-        statistic = cramer_von_mises(real[:, None], sample[:, None]).item()
+        statistic = cramer_von_mises(real[:, None], sample[:, None], ties="ecdf").item()
         _draw_steps(panel, real, "real", _REAL, width=1.2)
         _draw_steps(panel, best, f"best {len(sample)} points", _BEST, width=1.6, style="--")
         _draw_steps(panel, sample, f"condensed by {name}", _SYNTHETIC, width=2.2)

@@ -13,8 +13,8 @@ _COLUMNS = (
     "accuracy %",
     "CvM\nbefore",
     "CvM\nafter",
-    "extremes %\nbefore",
-    "extremes %\nafter",
+    "extremes\n% before",
+    "extremes\n% after",
 )
 _NOTE = (
     "CvM: Cramer-von Mises statistic of the latent features against the real class; extremes: share of them "
