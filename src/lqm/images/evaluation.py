@@ -45,7 +45,7 @@ PROTOCOLS = {
     protocol.name: protocol
     for protocol in (
         EvaluationProtocol("field-1000", epochs=1000, networks=5, width=128),
-        EvaluationProtocol("quick-200", epochs=200, networks=5, width=32, learning_rate=0.1),
+        EvaluationProtocol("quick-200", epochs=200, networks=4, width=32, learning_rate=0.1),
     )
 }
 
