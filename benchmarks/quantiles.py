@@ -3,13 +3,13 @@
 import torch
 
 from benchmarks.timing import Comparison, interleaved
-from lqm.distances.levels import cramer_von_mises
+from lqm.distances.levels import cramer_von_mises_levels
 from lqm.distances.quantiles import column_quantiles
 
 
 def measure() -> Comparison:
     sample = torch.randn(10, 256, 2048).relu()
-    levels = cramer_von_mises(10).levels
+    levels = cramer_von_mises_levels(10).levels
     as_tensor = torch.tensor(levels, dtype=torch.float32)
     plain, ours = interleaved(
         lambda: torch.quantile(sample, as_tensor, dim=1), lambda: column_quantiles(sample, levels), rounds=9

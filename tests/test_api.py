@@ -5,7 +5,7 @@ import torch
 
 import lqm
 from lqm import api
-from lqm.errors import ArtifactError, DataError
+from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.images.evaluation import PROTOCOLS
 
 
@@ -30,7 +30,11 @@ def test_condensing_in_memory_and_in_a_folder_gives_the_same_set(tmp_path, tiny)
 
 def test_the_manifest_tells_everything_needed_to_make_and_use_the_set(tiny, digits):
     manifest = condense(tiny).manifest
-    assert manifest["source"] == {"name": "digits", "fingerprint": digits.fingerprint}
+    assert manifest["source"] == {
+        "name": "digits",
+        "fingerprint": digits.fingerprint,
+        "augmentation": ["color", "crop", "cutout", "scale", "rotate"],
+    }
     assert manifest["method"] == "dm"
     assert manifest["distance"] == {
         "name": "lqm",
@@ -44,7 +48,7 @@ def test_the_manifest_tells_everything_needed_to_make_and_use_the_set(tiny, digi
     assert manifest["preprocessing"] == {"mean": digits.mean.tolist(), "std": digits.std.tolist()}
     assert manifest["evaluation"]["name"] in PROTOCOLS
     assert manifest["environment"]["torch"] == torch.__version__
-    assert manifest["lqm"] == lqm.__version__
+    assert manifest["environment"]["lqm"] == lqm.__version__
     json.dumps(manifest)
 
 
@@ -87,6 +91,75 @@ def test_scores_join_the_manifest_in_memory_and_on_disk(tmp_path, tiny, tiny_pro
     (score,) = lqm.load(tmp_path / "run").manifest["scores"]
     assert score["accuracy"] == found.accuracy
     assert score["protocol"]["name"] == "tiny"
+    unsaved = lqm.evaluate(condense(tiny), protocol="tiny", show_progress=False)
+    assert unsaved.condensed.manifest["scores"][0]["accuracy"] == found.accuracy
+
+
+def test_two_evaluations_of_the_same_set_both_stay(tmp_path, tiny, tiny_protocol, monkeypatch):
+    from dataclasses import replace
+
+    for name in ("first", "second"):
+        monkeypatch.setitem(PROTOCOLS, name, replace(tiny_protocol, name=name))
+    small = condense(tiny, out=tmp_path / "run")
+    for name in ("first", "second"):
+        lqm.evaluate(small, protocol=name, show_progress=False)
+    assert [s["protocol"]["name"] for s in lqm.load(tmp_path / "run").manifest["scores"]] == [
+        "first",
+        "second",
+    ]
+
+
+def test_a_score_that_cant_be_noted_is_still_given(tmp_path, tiny, tiny_protocol, monkeypatch, capsys):
+    import shutil
+
+    monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
+    small = condense(tiny, out=tmp_path / "run")
+    shutil.rmtree(tmp_path / "run")
+    assert lqm.evaluate(small, protocol="tiny", show_progress=False).accuracy >= 0
+    assert "could not be noted" in capsys.readouterr().err
+
+
+def test_the_result_of_another_run_is_never_taken_for_this_ones(tmp_path, tiny):
+    mean = condense(tiny, distance="mean", out=tmp_path / "run")
+    with pytest.raises(ArtifactError, match="is a run's folder"):
+        condense(tiny).save(tmp_path / "run")
+    condense(tiny).write(tmp_path / "run")
+    assert condense(tiny, distance="mean", out=tmp_path / "run").images.equal(mean.images)
+
+
+def test_another_augmentation_is_another_run(tmp_path, tiny, digits):
+    from dataclasses import replace
+
+    condense(tiny, out=tmp_path / "run")
+    other = replace(digits, augmentation=("rotate",))
+    with pytest.raises(ConfigError, match=r"source\.augmentation"):
+        lqm.condense(other, per_class=2, settings=tiny, out=tmp_path / "run", show_progress=False)
+
+
+def test_a_set_of_ones_own_source_says_how_to_evaluate_it(tiny, digits):
+    from dataclasses import replace
+
+    small = lqm.condense(replace(digits, name="mine"), per_class=2, settings=tiny, show_progress=False)
+    with pytest.raises(
+        DataError, match="condensed from 'mine', which is not built in; evaluate it from Python"
+    ):
+        lqm.evaluate(small)
+
+
+def test_what_is_no_distance_is_refused_before_any_work(tiny):
+    from dataclasses import dataclass
+
+    from lqm.distances.mean import Mean
+
+    @dataclass(frozen=True)
+    class Weighted(Mean):
+        weights: object = torch.ones(3)
+
+    for wrong in (Mean, None, object()):
+        with pytest.raises(ConfigError, match="is no distance"):
+            condense(tiny, distance=wrong)
+    with pytest.raises(ConfigError, match="can't be recorded"):
+        condense(tiny, distance=Weighted())
 
 
 def test_other_data_under_the_same_name_is_refused(tiny, digits):
@@ -94,7 +167,7 @@ def test_other_data_under_the_same_name_is_refused(tiny, digits):
 
     small = condense(tiny)
     other = replace(digits, test=lqm.Pictures(1 - digits.test.images, digits.test.labels))
-    with pytest.raises(DataError, match="is not the data that this set was condensed from"):
+    with pytest.raises(DataError, match="is not what this set was condensed from"):
         lqm.evaluate(small, source=other, show_progress=False)
 
 

@@ -79,7 +79,7 @@ def test_condense_then_evaluate(type_in, tmp_path, quick):
     before = (out / "manifest.json").read_bytes()
     code, _, error = type_in(*command)
     assert code == 0
-    assert "0/" not in error
+    assert error == "", "no step is made again"
     assert (out / "manifest.json").read_bytes() == before, "a finished run is left as it is, scores and all"
 
 
@@ -91,10 +91,12 @@ def test_help_fits_a_screen_and_has_an_example(type_in, command):
     assert len(printed.splitlines()) <= 40
 
 
-def test_help_names_every_choice(type_in):
+def test_help_names_methods_sources_and_protocols_and_says_how_to_list_distances(type_in, tmp_path):
     words = set(re.findall(r"[\w-]+", type_in("condense", "--help")[1]))
-    assert words >= {*DISTANCES, *METHODS, *SOURCES}
+    assert words >= {*METHODS, *SOURCES, "lqm", "mean"}
     assert set(re.findall(r"[\w-]+", type_in("evaluate", "--help")[1])) >= {*PROTOCOLS}
+    error = type_in("condense", "digits", "--distance", "?", "--out", tmp_path / "run")[2]
+    assert set(re.findall(r"[\w-]+", error)) >= {*DISTANCES}
 
 
 def test_no_words_at_all_show_the_help(type_in):
@@ -122,6 +124,10 @@ def test_help_does_not_wait_for_torch():
         ("condense digits --set step=5", "there is no setting 'step'; did you mean 'steps'?"),
         ("condense digits --set steps", "'steps' is no setting; write it as name=value"),
         ("condense digits --set steps=0", "steps = '0' can't be used: input should be greater"),
+        (
+            "condense digits --set learning_rate=inf",
+            "learning_rate = 'inf' can't be used: input should be a fin",
+        ),
         ("condense digits --set steps=many", "steps = 'many' can't be used: input should be a valid integer"),
         ("condense digits --set momentum=1", "momentum = '1' can't be used: input should be less than 1"),
         ("condense digits --set start=mid", "start = 'mid' can't be used: input should be 'real' or 'noise'"),
@@ -131,6 +137,7 @@ def test_help_does_not_wait_for_torch():
             "class '8' of 'digits' has 140 training pictures, fewer than per",
         ),
         ("condense digits --device gpu", "device 'gpu' can't be used here"),
+        ("condense digits --device meta", "device 'meta' can't be used here"),
     ],
 )
 def test_a_mistake_is_one_sentence_before_any_work(type_in, tmp_path, words, sentence):
@@ -170,3 +177,45 @@ def test_a_closed_pipe_is_no_traceback():
     command = f"{Path(sys.executable).with_name('lqm')} --help | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "file/below", "file"])
+def test_a_folder_that_cant_be_is_one_sentence(type_in, tmp_path, name):
+    (tmp_path / "file").write_text("x")
+    code, _, error = type_in("condense", "digits", "--out", tmp_path / name, *TINY)
+    assert code == 1
+    assert "can't be used as a folder for the run" in error
+    assert error.count("\n") == 1
+
+
+def test_too_little_memory_is_one_sentence(type_in, tmp_path):
+    code, _, error = type_in("condense", "digits", "--out", tmp_path / "run", "--set", "width=20000000")
+    assert code == 1
+    assert error == "lqm: there is not enough memory for this; try a smaller width, real_batch or per_class\n"
+
+
+def test_evaluating_a_file_or_an_unfinished_run_is_one_sentence(type_in, tmp_path):
+    (tmp_path / "file").write_text("x")
+    for name in ("file", "nothing"):
+        code, _, error = type_in("evaluate", tmp_path / name)
+        assert code == 1
+        assert "holds no condensed set" in error
+
+
+def test_on_a_terminal_there_is_a_bar_with_rate_and_time_left():
+    import os
+    import pty
+
+    reader, writer = pty.openpty()
+    script = """
+from lqm.engine.progress import Progress
+with Progress("walk", 8, 2) as bar:
+    bar.update(5, {"loss": 1.5})
+"""
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
+    subprocess.run([sys.executable, "-c", script], stderr=writer, env=environment, check=True)
+    os.close(writer)
+    shown = os.read(reader, 100_000).decode()
+    os.close(reader)
+    for part in ("walk", "━", "5/8", "/s", "left", "loss 1.5", "\x1b["):
+        assert part in shown

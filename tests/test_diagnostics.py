@@ -36,11 +36,11 @@ def test_cramer_von_mises_equals_scipy_with_ties(real, synthetic):
 
 
 def test_the_statistic_is_lower_for_the_optimal_points_than_for_random_ones():
-    from lqm.distances.levels import cramer_von_mises
+    from lqm.distances.levels import cramer_von_mises_levels
     from lqm.distances.quantiles import column_quantiles
 
     real = torch.randn(400, 50)
-    best = column_quantiles(real, cramer_von_mises(10).levels)
+    best = column_quantiles(real, cramer_von_mises_levels(10).levels)
     statistic = diagnostics.cramer_von_mises(real, best)
     assert (statistic < diagnostics.cramer_von_mises(real, real[:10])).double().mean() > 0.95
 
@@ -49,6 +49,7 @@ def test_extreme_share_counts_values_outside_the_real_range():
     real = torch.tensor([[0.0, 0.0], [1.0, 2.0]])
     synthetic = torch.tensor([[-0.1, 1.0], [1.0, 2.1], [0.5, 0.5], [0.0, 2.0]])
     assert diagnostics.extreme_share(real, synthetic).item() == 2 / 8
+    assert diagnostics.extreme_share(real, real + 1e-7).item() == 0, "rounding is no extreme"
     assert diagnostics.extreme_share(torch.stack([real] * 3), torch.stack([synthetic] * 3)).shape == (3,)
 
 

@@ -45,6 +45,7 @@ def test_the_frame_knows_no_pictures():
     for folder in ("distances", "engine", "condensed"):
         for path in (PACKAGE / folder).glob("*.py"):
             assert not [m for m in imports(path) if m.startswith(("lqm.images", "lqm.api", "lqm.cli"))]
+            assert "from lqm import images" not in path.read_text()
 
 
 def test_files_are_a_page_or_three():

@@ -1,10 +1,10 @@
 """The two verbs: condense a source, evaluate a condensed set."""
 
+import json
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lqm import __version__
 from lqm.condensed import CondensedSet, load
 from lqm.distances import DISTANCES, Distance
 from lqm.engine import Config, RunFolder, environment, resolve_device, run
@@ -12,7 +12,7 @@ from lqm.engine.progress import Progress, warn
 from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol, Score, random_pictures, score
 from lqm.images.methods import METHODS
-from lqm.images.sources import ImageSource, Pictures, load_source
+from lqm.images.sources import SOURCES, ImageSource, Pictures, load_source
 from lqm.names import choose
 from lqm.recipes import Recipe, load_recipe
 from lqm.settings import make_settings
@@ -50,6 +50,7 @@ def condense(
     """
     kind = choose(method, METHODS, "method")
     chosen = choose(distance, DISTANCES, "distance") if isinstance(distance, str) else distance
+    options = _distance_options(chosen)
     data = load_source(source)
     recipe = load_recipe(data.recipe) if data.recipe else Recipe()
     resolved = make_settings(kind.Settings, recipe.settings(method, per_class) | (settings or {}))
@@ -58,9 +59,9 @@ def condense(
     fixed = asdict(resolved)
     steps = fixed.pop("steps")
     config: Config = {
-        "source": {"name": data.name, "fingerprint": data.fingerprint},
+        "source": data.record,
         "method": method,
-        "distance": asdict(chosen) if is_dataclass(chosen) else {"name": chosen.name},
+        "distance": options,
         "per_class": per_class,
         "seed": seed,
         "settings": fixed,
@@ -69,26 +70,27 @@ def condense(
         **config,
         "steps": steps,
         "evaluation": asdict(PROTOCOLS[recipe.protocol]),
-        "lqm": __version__,
         "environment": environment(where),
-    }
-    options: dict[str, Any] = {
-        "name": f"{method} + {chosen.name}",
-        "checkpoint_seconds": checkpoint_seconds,
-        "show_progress": show_progress,
     }
 
     def learn(folder: RunFolder | None) -> CondensedSet:
         learner = kind(data, chosen, per_class, seed, resolved, where)
-        run(learner, steps, folder, **options)
+        run(
+            learner,
+            steps,
+            folder,
+            name=f"{method} + {chosen.name}",
+            checkpoint_seconds=checkpoint_seconds,
+            show_progress=show_progress,
+        )
         result = learner.result()
         return replace(result, manifest=description | result.manifest)
 
     if out is None:
         return learn(None)
     with RunFolder(Path(out), config, environment(where)) as folder:
-        finished = _finished(folder.path, steps)
-        return finished or learn(folder).save(folder.path)
+        finished = _finished(folder.path, config | {"steps": steps})
+        return finished or learn(folder).write(folder.path)
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ class Evaluation:
     protocol: EvaluationProtocol
     score: Score
     baselines: dict[str, Score]
+    condensed: CondensedSet
 
     @property
     def accuracy(self) -> float:
@@ -133,25 +136,53 @@ def evaluate(
     where = resolve_device(device)
     small = condensed if isinstance(condensed, CondensedSet) else load(condensed)
     rules = chosen or EvaluationProtocol(**small.manifest["evaluation"])
-    origin = small.manifest["source"]
-    data = load_source(source or origin["name"])
-    if data.fingerprint != origin["fingerprint"]:
-        raise DataError(
-            f"'{data.name}' is not the data that this set was condensed from (its fingerprint differs); "
-            f"name the same version of '{origin['name']}' as the source"
-        )
-    per_class = small.manifest["per_class"]
-    candidates = {"condensed": lambda j: Pictures(small.images, small.labels)}
+    data = _source_of(small, source)
+    work = {"condensed": lambda j: Pictures(small.images, small.labels)}
     if baselines:
-        candidates["random"] = lambda j: random_pictures(data, per_class, seed, j)
-        candidates["full"] = lambda j: data.train
+        work["random"] = lambda j: random_pictures(data, small.manifest["per_class"], seed, j)
+        work["full"] = lambda j: data.train
     scores: dict[str, Score] = {}
-    for name, pictures in candidates.items():
+    for name, pictures in work.items():
         with Progress(f"evaluate {name}", rules.networks, shown=show_progress) as bar:
             scores[name] = score(pictures, data, rules, seed=seed, device=where, after_each=bar.update)
     own = scores.pop("condensed")
-    small.with_score({"protocol": asdict(rules), "seed": seed, "accuracy": own.accuracy, **asdict(own)})
-    return Evaluation(rules, own, scores)
+    try:
+        entry = {"protocol": asdict(rules), "seed": seed, "accuracy": own.accuracy, **asdict(own)}
+        small = small.with_score(entry)
+    except ArtifactError as error:
+        warn(f"the score could not be noted in the manifest: {error}")
+    return Evaluation(rules, own, scores, small)
+
+
+def _source_of(small: CondensedSet, source: str | ImageSource | None) -> ImageSource:
+    """The source that a set was condensed from, which the user names when it is not built in."""
+    origin = small.manifest["source"]
+    if source is None and origin["name"] not in SOURCES:
+        raise DataError(
+            f"this set was condensed from '{origin['name']}', which is not built in; "
+            "evaluate it from Python: lqm.evaluate(..., source=...)"
+        )
+    data = load_source(source or origin["name"])
+    if data.record != origin:
+        raise DataError(
+            f"'{data.name}' is not what this set was condensed from (its pictures, labels, name or "
+            f"augmentation differ); name the same version of '{origin['name']}' as the source"
+        )
+    return data
+
+
+def _distance_options(distance: Distance) -> dict[str, Any]:
+    """A distance as the manifest records it, after checking that it is one."""
+    if isinstance(distance, type) or not all(hasattr(distance, part) for part in ("name", "target", "loss")):
+        raise ConfigError(
+            f"{distance!r} is no distance; pass a name, or an object with a name, a target and a loss"
+        )
+    options: dict[str, Any] = asdict(distance) if is_dataclass(distance) else {}
+    try:
+        recorded: dict[str, Any] = json.loads(json.dumps(options | {"name": distance.name}))
+    except TypeError as error:
+        raise ConfigError(f"the options of distance '{distance.name}' can't be recorded: {error}") from None
+    return recorded
 
 
 def _check_per_class(per_class: int, source: ImageSource) -> None:
@@ -165,7 +196,7 @@ def _check_per_class(per_class: int, source: ImageSource) -> None:
         )
 
 
-def _finished(folder: Path, steps: int) -> CondensedSet | None:
+def _finished(folder: Path, config: Config) -> CondensedSet | None:
     """The set of a run that has ended already, unless it is missing, damaged, or of fewer steps."""
     if not (folder / "manifest.json").exists():
         return None
@@ -174,4 +205,5 @@ def _finished(folder: Path, steps: int) -> CondensedSet | None:
     except ArtifactError as error:
         warn(f"{error}; making it again from the last checkpoint")
         return None
-    return small if small.manifest["steps"] == steps else None
+    same = all(small.manifest.get(name) == value for name, value in config.items())
+    return small if same else None

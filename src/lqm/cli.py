@@ -35,8 +35,7 @@ def condense(
         source: What to condense: digits.
         out: Folder for the run and its result.
         method: How it is learned: dm.
-        distance: What is matched: lqm, lqm-linear, lqm-ad, lqm-ad-weighted, mean (or mmd), moments,
-            wasserstein, sliced-wasserstein, energy, kernel, characteristic.
+        distance: What is matched: lqm, mean, lqm-ad, wasserstein, energy, ...; any other word lists them.
         per_class: Synthetic pictures of each class.
         seed: Everything random follows from it.
         set_: A setting of the method, such as steps=500; repeat it for more.
@@ -112,6 +111,9 @@ COMMANDS: dict[str, Callable[..., Any]] = {"condense": condense, "evaluate": eva
 
 def main() -> None:
     """Entry point: a mistake of the user's ends in one sentence and a non-zero exit, never in a traceback."""
+    # Threads that wait in a busy loop starve each other when the machine has other work to do: beside two
+    # other processes a step of DM took several times as long. OpenMP reads this when torch is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         _dispatch(sys.argv[1:])
     except StoppedError as error:
@@ -123,6 +125,12 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    except OSError as error:
+        _fail(error, 1)
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "memory" not in str(error):
+            raise
+        _fail("there is not enough memory for this; try a smaller width, real_batch or per_class", 1)
 
 
 def _dispatch(words: list[str]) -> None:

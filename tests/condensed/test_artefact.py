@@ -128,10 +128,33 @@ def test_nothing_else_is_overwritten(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.txt").write_text("x")
     (tmp_path / "file").write_text("x")
-    for path in (tmp_path / "notes", tmp_path / "file"):
-        with pytest.raises(ArtifactError, match="something else than a condensed set"):
-            small_set().save(path)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "manifest.json").write_text('{"name": "a web page"}')
+    for name, sentence in (("notes", "something else"), ("site", "something else"), ("file", "is a file")):
+        with pytest.raises(ArtifactError, match=sentence):
+            small_set().save(tmp_path / name)
     assert (tmp_path / "notes" / "mine.txt").read_text() == "x"
+    assert (tmp_path / "site" / "manifest.json").read_text() == '{"name": "a web page"}'
+
+
+def test_what_a_killed_save_left_is_no_hindrance(tmp_path):
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "data-0123456789ab.safetensors").write_bytes(b"orphan")
+    (tmp_path / "set" / ".manifest.json.17.tmp").write_bytes(b"half")
+    small_set().save(tmp_path / "set")
+    lqm.load(tmp_path / "set")
+    assert len(list((tmp_path / "set").iterdir())) == 2
+
+
+def test_a_score_for_a_set_that_was_replaced_meanwhile_is_refused(tmp_path):
+    before = small_set(0).save(tmp_path / "set")
+    small_set(1).save(tmp_path / "set")
+    with pytest.raises(ArtifactError, match="holds another set than it did"):
+        before.with_score({"protocol": {"name": "a"}, "accuracy": 0.1})
+
+
+def test_normalisation_follows_the_type_of_the_pictures():
+    assert small_set().normalised(torch.rand(1, 1, 8, 8, dtype=torch.float64)).dtype == torch.float64
 
 
 def test_a_copied_folder_loads(tmp_path):

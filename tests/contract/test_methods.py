@@ -69,6 +69,17 @@ def build_loss(learner, i):
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_taking_up_a_first_state_forgets_all_that_came_after(digits, method):
+    learner = build(digits, method, "lqm")
+    first = {name: tensor.clone() for name, tensor in learner.state().items()}
+    learner.step(0)
+    once = learner.result().images
+    learner.load_state(first)
+    learner.step(0)
+    assert learner.result().images.equal(once)
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_the_same_seed_gives_the_same_set_and_another_seed_another(digits, method):
     def learn(seed):
         learner = build(digits, method, "lqm", seed=seed)

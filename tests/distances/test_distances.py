@@ -12,7 +12,7 @@ from lqm.distances import DISTANCES, class_losses, class_targets
 from lqm.distances.characteristic import Characteristic
 from lqm.distances.energy import Energy
 from lqm.distances.kernel import Kernel
-from lqm.distances.levels import anderson_darling, cramer_von_mises
+from lqm.distances.levels import anderson_darling_levels, cramer_von_mises_levels
 from lqm.distances.quantile import Quantile
 from lqm.distances.wasserstein import SlicedWasserstein
 
@@ -159,10 +159,10 @@ def test_moments_are_those_of_scipy():
 @pytest.mark.parametrize(
     ("name", "levels", "method"),
     [
-        ("lqm", cramer_von_mises, "hazen"),
-        ("lqm-linear", cramer_von_mises, "linear"),
-        ("lqm-ad", anderson_darling, "hazen"),
-        ("lqm-ad-weighted", anderson_darling, "hazen"),
+        ("lqm", cramer_von_mises_levels, "hazen"),
+        ("lqm-linear", cramer_von_mises_levels, "linear"),
+        ("lqm-ad", anderson_darling_levels, "hazen"),
+        ("lqm-ad-weighted", anderson_darling_levels, "hazen"),
     ],
 )
 def test_lqm_equals_a_naive_loop(name, levels, method):
@@ -206,8 +206,8 @@ def test_sliced_wasserstein_equals_pot_along_the_same_directions():
 def test_lqm_tends_to_wasserstein_as_the_number_of_records_grows():
     gaps = []
     for k in (4, 16, 64):
-        real = torch.tensor(scipy.stats.norm.ppf(cramer_von_mises(4096).levels)).view(-1, 1)
-        synthetic = torch.tensor(1.3 * scipy.stats.norm.ppf(cramer_von_mises(k).levels)).view(-1, 1)
+        real = torch.tensor(scipy.stats.norm.ppf(cramer_von_mises_levels(4096).levels)).view(-1, 1)
+        synthetic = torch.tensor(1.3 * scipy.stats.norm.ppf(cramer_von_mises_levels(k).levels)).view(-1, 1)
         exact = distance_between("wasserstein", real, synthetic).item()
         gaps.append(abs(distance_between("lqm", real, synthetic).item() - exact) / exact)
     assert gaps[2] < gaps[1] < gaps[0]

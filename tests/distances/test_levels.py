@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import minimize
 
-from lqm.distances.levels import anderson_darling, cramer_von_mises
+from lqm.distances.levels import anderson_darling_levels, cramer_von_mises_levels
 
 
 def plain_anderson_darling(k):
@@ -35,32 +35,34 @@ def anderson_darling_statistic(levels, cumulative):
 
 def test_cramer_von_mises_levels_are_the_middles_of_k_equal_bins():
     for k in (1, 2, 3, 10, 50):
-        found = cramer_von_mises(k)
+        found = cramer_von_mises_levels(k)
         np.testing.assert_allclose(found.levels, [(2 * i - 1) / (2 * k) for i in range(1, k + 1)], rtol=1e-15)
         np.testing.assert_allclose(found.weights, 1 / k)
 
 
 def test_anderson_darling_levels_are_the_published_ones():
-    np.testing.assert_allclose(anderson_darling(2).levels, [0.25, 0.75], atol=1e-12)
-    np.testing.assert_allclose(anderson_darling(3).levels, [0.15455, 0.5, 0.84545], atol=5e-6)
-    np.testing.assert_allclose(anderson_darling(4).levels, [0.10723, 0.35723, 0.64277, 0.89277], atol=5e-6)
+    np.testing.assert_allclose(anderson_darling_levels(2).levels, [0.25, 0.75], atol=1e-12)
+    np.testing.assert_allclose(anderson_darling_levels(3).levels, [0.15455, 0.5, 0.84545], atol=5e-6)
     np.testing.assert_allclose(
-        anderson_darling(10).levels[:5], [0.03065, 0.10621, 0.20485, 0.31765, 0.43837], atol=5e-6
+        anderson_darling_levels(4).levels, [0.10723, 0.35723, 0.64277, 0.89277], atol=5e-6
+    )
+    np.testing.assert_allclose(
+        anderson_darling_levels(10).levels[:5], [0.03065, 0.10621, 0.20485, 0.31765, 0.43837], atol=5e-6
     )
 
 
 @pytest.mark.parametrize("k", [*range(1, 21), 33, 50, 64, 100])
 def test_anderson_darling_equals_the_plain_fixed_point(k):
     levels, weights = plain_anderson_darling(k)
-    np.testing.assert_allclose(anderson_darling(k).levels, levels, atol=1e-9, rtol=0)
-    np.testing.assert_allclose(anderson_darling(k).weights, weights, atol=1e-9, rtol=0)
+    np.testing.assert_allclose(anderson_darling_levels(k).levels, levels, atol=1e-9, rtol=0)
+    np.testing.assert_allclose(anderson_darling_levels(k).weights, weights, atol=1e-9, rtol=0)
 
 
 def test_anderson_darling_levels_up_to_a_thousand_are_symmetric_increasing_and_quick():
     slowest = 0.0
     for k in range(1, 1001):
         began = time.process_time()
-        levels, weights = anderson_darling.__wrapped__(k)
+        levels, weights = anderson_darling_levels.__wrapped__(k)
         slowest = max(slowest, time.process_time() - began)
         assert levels[0] > 0
         assert levels[-1] < 1
@@ -76,7 +78,7 @@ def test_anderson_darling_levels_up_to_a_thousand_are_symmetric_increasing_and_q
 
 
 def test_anderson_darling_minimises_its_statistic():
-    levels, weights = anderson_darling(4)
+    levels, weights = anderson_darling_levels(4)
 
     def statistic(free):
         return anderson_darling_statistic(free[:4], [*free[4:], 1.0])
@@ -99,10 +101,10 @@ def test_with_equal_weights_anderson_darling_too_has_the_cramer_von_mises_levels
         method="Nelder-Mead",
         options={"xatol": 1e-7, "fatol": 1e-12, "maxiter": 9000},
     )
-    np.testing.assert_allclose(np.sort(found.x), cramer_von_mises(k).levels, atol=1e-4)
+    np.testing.assert_allclose(np.sort(found.x), cramer_von_mises_levels(k).levels, atol=1e-4)
 
 
 def test_no_records_have_no_levels():
-    for levels in (cramer_von_mises, anderson_darling):
+    for levels in (cramer_von_mises_levels, anderson_darling_levels):
         with pytest.raises(ValueError, match="at least one record"):
             levels(0)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from lqm.distances.levels import anderson_darling, cramer_von_mises
+from lqm.distances.levels import anderson_darling_levels, cramer_von_mises_levels
 from lqm.distances.quantiles import column_quantiles, sorted_records
 
 METHODS = ["hazen", "linear"]
@@ -16,7 +16,7 @@ METHODS = ["hazen", "linear"]
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (1, 5), (3, 10), (10, 10), (256, 10), (257, 1), (40, 7)])
 def test_equals_numpy(n, k, dtype, interpolation):
     sample = torch.randn(4, n, 6, dtype=dtype)
-    for levels in (cramer_von_mises(k).levels, anderson_darling(k).levels):
+    for levels in (cramer_von_mises_levels(k).levels, anderson_darling_levels(k).levels):
         found = column_quantiles(sample, levels, interpolation)
         expected = np.moveaxis(
             np.quantile(sample.double().numpy(), levels, axis=1, method=interpolation), 0, 1
@@ -41,7 +41,7 @@ def test_equals_numpy_with_ties_and_any_level(sample, levels, interpolation):
 
 
 def test_equals_torch_quantile_up_to_rounding():
-    sample, levels = torch.randn(3, 100, 20), cramer_von_mises(10).levels
+    sample, levels = torch.randn(3, 100, 20), cramer_von_mises_levels(10).levels
     expected = torch.quantile(sample, torch.tensor(levels, dtype=torch.float32), dim=1).movedim(0, 1)
     torch.testing.assert_close(column_quantiles(sample, levels, "linear"), expected, atol=5e-6, rtol=0)
 
@@ -56,13 +56,13 @@ def test_has_no_limit_on_size():
 
 def test_order_statistics_come_back_exactly():
     sample = torch.randn(10, 5)
-    assert column_quantiles(sample, cramer_von_mises(10).levels).equal(sample.sort(dim=0).values)
+    assert column_quantiles(sample, cramer_von_mises_levels(10).levels).equal(sample.sort(dim=0).values)
 
 
 def test_a_column_with_nan_is_nan_as_in_numpy():
     sample = torch.randn(9, 3)
     sample[4, 1] = torch.nan
-    found = column_quantiles(sample, cramer_von_mises(4).levels)
+    found = column_quantiles(sample, cramer_von_mises_levels(4).levels)
     assert found[:, 1].isnan().all()
     assert not found[:, [0, 2]].isnan().any()
 
@@ -70,15 +70,15 @@ def test_a_column_with_nan_is_nan_as_in_numpy():
 def test_leaves_its_input_alone_and_needs_no_contiguity():
     sample = torch.randn(7, 2, 5).transpose(0, 1)
     before = sample.clone()
-    found = column_quantiles(sample, cramer_von_mises(3).levels)
+    found = column_quantiles(sample, cramer_von_mises_levels(3).levels)
     assert sample.equal(before)
-    assert found.equal(column_quantiles(before.contiguous(), cramer_von_mises(3).levels))
+    assert found.equal(column_quantiles(before.contiguous(), cramer_von_mises_levels(3).levels))
 
 
 def test_half_precision_takes_the_slower_road():
     sample = torch.randn(20, 3).half()
-    found = column_quantiles(sample, cramer_von_mises(5).levels)
-    expected = column_quantiles(sample.float(), cramer_von_mises(5).levels)
+    found = column_quantiles(sample, cramer_von_mises_levels(5).levels)
+    expected = column_quantiles(sample.float(), cramer_von_mises_levels(5).levels)
     torch.testing.assert_close(found.float(), expected, atol=2e-3, rtol=2e-3)
 
 

@@ -146,8 +146,10 @@ def test_another_configuration_is_refused_by_the_name_of_the_field(tmp_path):
 def test_another_environment_is_said_and_accepted(tmp_path, capsys):
     with folder(tmp_path):
         pass
-    with RunFolder(tmp_path / "run", {"seed": 0}, ENVIRONMENT | {"threads": 1}):
-        pass
+    for _ in range(2):
+        capsys.readouterr()
+        with RunFolder(tmp_path / "run", {"seed": 0}, ENVIRONMENT | {"threads": 1}):
+            pass
     assert "threads was 2 when this run began and is 1 now" in capsys.readouterr().err
 
 
@@ -162,7 +164,10 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
     with pytest.raises(ArtifactError, match="files that are not a run's"), folder(tmp_path):
         pass
     (tmp_path / "file").write_text("x")
-    with pytest.raises(ArtifactError, match="is a file"), RunFolder(tmp_path / "file", {}, {}):
+    with (
+        pytest.raises(ArtifactError, match="can't be used as a folder"),
+        RunFolder(tmp_path / "file", {}, {}),
+    ):
         pass
 
 
@@ -177,7 +182,8 @@ def test_a_damaged_record_is_refused(tmp_path):
 def test_every_damage_to_the_newest_checkpoint_falls_back_to_the_one_before(tmp_path, capsys):
     with folder(tmp_path) as where:
         run_quietly(Counter(), 3, where, seconds=0)
-    newest = max((tmp_path / "run" / "checkpoints").iterdir())
+    checkpoints = tmp_path / "run" / "checkpoints"
+    newest = max(checkpoints.iterdir())
     content = newest.read_bytes()
     damages = [content[:length] for length in range(0, len(content), 7)]
     damages += [content[:i] + bytes([content[i] ^ 0x20]) + content[i + 1 :] for i in range(len(content))]
@@ -188,11 +194,38 @@ def test_every_damage_to_the_newest_checkpoint_falls_back_to_the_one_before(tmp_
     assert "is damaged" in capsys.readouterr().err
 
 
-def test_half_a_line_of_metrics_is_forgotten(tmp_path):
+def test_new_checkpoints_are_kept_though_later_ones_are_damaged(tmp_path):
+    with folder(tmp_path) as where:
+        run_quietly(Counter(), 8, where, seconds=0)
+    for damaged in (tmp_path / "run" / "checkpoints").iterdir():
+        damaged.write_bytes(b"spoiled")
+    stop = Counter(at=2, action=lambda _: os.kill(os.getpid(), signal.SIGTERM))
+    with folder(tmp_path) as where, pytest.raises(StoppedError):
+        run_quietly(stop, 8, where)
+    with folder(tmp_path) as where:
+        assert where.restore().step == 3
+
+
+def test_a_stop_asked_for_at_the_last_step_is_not_forgotten(tmp_path):
+    last = Counter(at=4, action=lambda _: os.kill(os.getpid(), signal.SIGINT))
+    with folder(tmp_path) as where, pytest.raises(StoppedError, match="after step 5 of 5"):
+        run_quietly(last, 5, where)
+
+
+def test_what_a_run_killed_at_once_has_left_is_no_hindrance(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / ".run.json.17.tmp").write_bytes(b"half")
+    with folder(tmp_path) as where:
+        run_quietly(Counter(), 2, where)
+    assert not list((tmp_path / "run").glob(".*.tmp"))
+
+
+@pytest.mark.parametrize("garbage", ['{"step": 3, "lo', "\xff\xfe\n", "7\n", '{"loss": 1}\n'])
+def test_a_spoiled_line_of_metrics_is_forgotten(tmp_path, garbage):
     with folder(tmp_path) as where:
         run_quietly(Counter(), 3, where)
-        with (tmp_path / "run" / "metrics.jsonl").open("a") as file:
-            file.write('{"step": 3, "lo')
+        with (tmp_path / "run" / "metrics.jsonl").open("ab") as file:
+            file.write(garbage.encode("latin-1"))
         run_quietly(Counter(), 5, where)
     assert [line["step"] for line in metrics(tmp_path)] == [0, 1, 2, 3, 4]
 

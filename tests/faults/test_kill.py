@@ -17,7 +17,22 @@ import sys, torch
 torch.set_num_threads(1)
 import lqm
 lqm.condense("digits", per_class=2, seed=3, out=sys.argv[1], checkpoint_seconds=0.05,
-             settings={"steps": 120, "width": 8, "real_batch": 16})
+             settings={"steps": 300, "width": 8, "real_batch": 16})
+"""
+
+# Dies at the n-th rename of a file into its place: just before it, or just after.
+DEADLY = """
+import os, signal
+rename, count = os.replace, 0
+def deadly(*paths):
+    global count
+    count += 1
+    if (count, MOMENT) == (NUMBER, "before"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    rename(*paths)
+    if (count, MOMENT) == (NUMBER, "after"):
+        os.kill(os.getpid(), signal.SIGKILL)
+os.replace = deadly
 """
 
 
@@ -48,16 +63,15 @@ def wait_for(condition, child):
         time.sleep(0.002)
 
 
-@pytest.mark.parametrize("steps_before_death", [1, 30, 60, 90])
+def newest_step(out):
+    return max((int(path.name[5:14]) for path in out.glob("checkpoints/step-*")), default=0)
+
+
+@pytest.mark.parametrize("steps_before_death", [1, 70, 140])
 def test_a_run_killed_and_taken_up_again_ends_with_the_same_sha256(tmp_path, straight, steps_before_death):
     out = tmp_path / "run"
     child = start(out)
-
-    def far_enough():
-        checkpoints = sorted(out.glob("checkpoints/step-*"))
-        return bool(checkpoints) and int(checkpoints[-1].name[5:14]) >= steps_before_death
-
-    wait_for(far_enough, child)
+    wait_for(lambda: newest_step(out) >= steps_before_death, child)
     child.kill()
     child.wait()
     assert child.returncode == -signal.SIGKILL
@@ -67,18 +81,28 @@ def test_a_run_killed_and_taken_up_again_ends_with_the_same_sha256(tmp_path, str
     lqm.load(out)
 
 
-def test_many_kills_at_any_moment_also_while_saving(tmp_path, straight):
+def test_a_run_killed_again_and_again_ends_with_the_same_sha256(tmp_path, straight):
     out = tmp_path / "run"
-    kills = 0
-    for moment in range(6):
+    for _ in range(4):
+        before = newest_step(out)
         child = start(out, SCRIPT.replace("0.05", "0.0"))
-        wait_for(lambda: list(out.glob("checkpoints/.*.tmp")), child)
-        time.sleep(0.013 * moment)
+        wait_for(lambda before=before: newest_step(out) >= before + 20, child)
         child.kill()
-        kills += child.wait() == -signal.SIGKILL
-    assert kills >= 2
+        assert child.wait() == -signal.SIGKILL
     finish(out)
     assert digest(out) == straight
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("number", [1, 2, 3, 4], ids=["run.json", "checkpoint", "data", "manifest"])
+def test_a_run_killed_at_any_write_ends_with_the_same_sha256(tmp_path, straight, number, moment):
+    out = tmp_path / "run"
+    deadly = DEADLY.replace("MOMENT", repr(moment)).replace("NUMBER", str(number))
+    child = start(out, deadly + SCRIPT.replace("0.05", "1000"))
+    assert child.wait() == -signal.SIGKILL
+    finish(out)
+    assert digest(out) == straight
+    lqm.load(out)
 
 
 def catches(child, number):
@@ -113,7 +137,7 @@ def test_ctrl_c_and_sigterm_stop_cleanly_with_their_exit_code(tmp_path, number):
 
 def test_a_second_process_on_the_same_folder_is_refused(tmp_path):
     out = tmp_path / "run"
-    child = start(out, SCRIPT.replace('"steps": 120', '"steps": 100000'))
+    child = start(out, SCRIPT.replace('"steps": 300', '"steps": 100000'))
     try:
         wait_for(lambda: list(out.glob("checkpoints/step-*")), child)
         second = start(out)

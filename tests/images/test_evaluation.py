@@ -89,10 +89,16 @@ def test_pick_gives_all_when_asked_for_more():
     assert pick(numbers, 9, generator(0, "x")).sort().values.equal(numbers)
 
 
+def test_real_pictures_are_never_extreme_even_one_at_a_time(digits, tiny_protocol):
+    for j in range(5):
+        network = fresh_network(digits, tiny_protocol, 0, j)
+        assert latent_match(network, random_pictures(digits, 1, 0, j), digits, CPU).extremes == 0
+
+
 def test_the_protocol_says_itself():
     text = str(EvaluationProtocol("quick", epochs=300, networks=5, width=64))
     assert "quick" in text
-    assert "300 epochs" in text
+    assert "300 epochs each at rate 0.01" in text
     assert "5 fresh ConvNet-3 of width 64" in text
 
 

@@ -77,6 +77,21 @@ def test_data_that_cant_be_used_says_what_is_wrong_and_what_would_be_right(train
         source(train)
 
 
-def test_a_constant_channel_is_left_as_it_is():
-    constant = Pictures(torch.full((4, 1, 8, 8), 0.5), torch.tensor([0, 0, 1, 1]))
-    assert torch.isfinite(source(constant).normalised(constant.images)).all()
+@pytest.mark.parametrize("value", [0.0, 0.1, 0.2, 0.5, 0.7, 0.9])
+def test_a_constant_channel_is_left_as_it_is(value):
+    constant = Pictures(torch.full((4, 1, 8, 8), value), torch.tensor([0, 0, 1, 1]))
+    assert source(constant).std.item() == 1
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
+def test_floats_of_any_precision_are_kept_as_float32(dtype):
+    exact = (torch.rand(4, 1, 8, 8) * 255).round() / 255
+    kept = Pictures(exact.to(dtype), torch.tensor([0, 0, 1, 1]))
+    assert kept.images.dtype == torch.float32
+
+
+def test_augmentations_are_checked_by_name():
+    with pytest.raises(ConfigError, match="no augmentation 'flp'; did you mean 'flip'"):
+        ImageSource("mine", pictures(), pictures(), ("a", "b"), augmentation=("flp",))
+    with pytest.raises(ConfigError, match="names no augmentation"):
+        ImageSource("mine", pictures(), pictures(), ("a", "b"), augmentation=())

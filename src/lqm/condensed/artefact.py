@@ -11,7 +11,7 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from lqm.errors import ArtifactError
-from lqm.files import write_atomically
+from lqm.files import is_temporary, remove_temporaries, write_atomically
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -21,22 +21,42 @@ _NO_SEAL = b'"seal": "' + b"0" * 64 + b'"'
 Manifest = dict[str, Any]
 
 
-def write_artefact(folder: Path, tensors: dict[str, Tensor], manifest: Manifest) -> None:
+def write_artefact(folder: Path, tensors: dict[str, Tensor], manifest: Manifest) -> Manifest:
     """Write tensors and manifest; a set that stood there before is replaced in one rename.
 
     The tensor file is named after its hash, so the old set stays whole until the new manifest, which
-    names the new file, takes the old one's place.
+    names the new file, takes the old one's place. Returns the manifest as written.
     """
-    if folder.exists() and not (folder.is_dir() and _may_be_written(folder)):
-        raise ArtifactError(f"{folder} holds something else than a condensed set; choose another path")
     content = save_tensors({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
     digest = hashlib.sha256(content).hexdigest()
     name = f"data-{digest[:12]}.safetensors"
     write_atomically(folder / name, content)
-    write_manifest(folder, manifest | {"data": {"file": name, "sha256": digest, "bytes": len(content)}})
+    written = manifest | {"data": {"file": name, "sha256": digest, "bytes": len(content)}}
+    write_manifest(folder, written)
+    remove_temporaries(folder)
     for old in folder.glob("data-*.safetensors"):
         if old.name != name:
-            old.unlink()
+            old.unlink(missing_ok=True)
+    return written
+
+
+def require_free(folder: Path) -> None:
+    """Refuse to save where something else than a condensed set of ours stands.
+
+    Raises:
+        ArtifactError: naming what is there.
+    """
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise ArtifactError(f"{folder} is a file; choose a folder for the condensed set")
+    if (folder / "run.json").exists():
+        raise ArtifactError(f"{folder} is a run's folder, which holds its own result; choose another path")
+    manifest = folder / MANIFEST
+    ours = manifest.exists() and _SEAL.search(manifest.read_bytes())
+    others = [p for p in folder.iterdir() if not (is_temporary(p) or p.match("data-*.safetensors"))]
+    if others and not ours:
+        raise ArtifactError(f"{folder} holds something else than a condensed set; choose another path")
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
@@ -75,7 +95,7 @@ _REMEDY = "restore it from a copy, or condense again"
 def _read_manifest(path: Path) -> Manifest:
     try:
         content = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise ArtifactError(
             f"{path.parent} holds no condensed set (no {MANIFEST}); name a folder that "
             "`lqm condense` or `save` has finished writing"
@@ -93,9 +113,3 @@ def _read_manifest(path: Path) -> Manifest:
             "use the version that wrote it"
         )
     return manifest
-
-
-def _may_be_written(folder: Path) -> bool:
-    """Whether a folder is empty, a condensed set, or a run."""
-    names = {path.name for path in folder.iterdir()}
-    return not names or MANIFEST in names or "run.json" in names

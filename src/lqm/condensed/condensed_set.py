@@ -7,10 +7,11 @@ import torch
 from torch import Tensor
 from torch.utils.data import TensorDataset
 
-from lqm.condensed.artefact import Manifest, read_artefact, write_artefact, write_manifest
+from lqm.condensed.artefact import Manifest, read_artefact, require_free, write_artefact, write_manifest
+from lqm.errors import ArtifactError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CondensedSet:
     """A small labelled set that stands in for a large one.
 
@@ -26,7 +27,7 @@ class CondensedSet:
     labels: Tensor
     class_names: tuple[str, ...]
     manifest: Manifest = field(repr=False)
-    path: Path | None = field(default=None, compare=False)
+    path: Path | None = None
 
     def dataset(self) -> TensorDataset:
         """Pictures and labels, normalised as the manifest says: train on it without further preprocessing."""
@@ -35,28 +36,38 @@ class CondensedSet:
     def normalised(self, images: Tensor) -> Tensor:
         """Bring pixels in [0, 1], of this set or of a test set, to what a network is to be fed."""
         preprocessing = self.manifest["preprocessing"]
-        mean, std = (torch.tensor(preprocessing[name]).view(-1, 1, 1) for name in ("mean", "std"))
+        mean, std = (torch.tensor(preprocessing[name]).view(-1, 1, 1).to(images) for name in ("mean", "std"))
         return (images - mean) / std
 
     def save(self, path: str | Path) -> "CondensedSet":
-        """Write to a folder; returns the set as it is known by that folder.
+        """Write to a folder, in place of a set that is there; returns the set as it is known by that folder.
 
         Raises:
             ArtifactError: when the folder can't be written or holds something else.
         """
+        require_free(Path(path))
+        return self.write(Path(path))
+
+    def write(self, folder: Path) -> "CondensedSet":
+        """Write to a folder that may be written to, such as that of the run which made the set."""
         tensors = {"images": self.images, "labels": self.labels}
-        write_artefact(Path(path), tensors, self.manifest | {"class_names": list(self.class_names)})
-        return replace(self, path=Path(path))
+        manifest = write_artefact(folder, tensors, self.manifest | {"class_names": list(self.class_names)})
+        return replace(self, manifest=manifest, path=folder)
 
     def with_score(self, score: Manifest) -> "CondensedSet":
-        """Add a score to the manifest, in place of one by the same protocol; on disk too if it was saved."""
-        others = [s for s in self.manifest.get("scores", []) if s["protocol"] != score["protocol"]]
-        if self.path is None:
-            return replace(self, manifest=self.manifest | {"scores": [*others, score]})
-        _, stored = read_artefact(self.path)
-        stored["scores"] = [*others, score]
-        write_manifest(self.path, stored)
-        return replace(self, manifest=stored)
+        """Add a score to the manifest, in place of one by the same protocol; on disk too if it was saved.
+
+        Raises:
+            ArtifactError: when the saved set can't be written, or is no longer this one.
+        """
+        manifest = self.manifest if self.path is None else read_artefact(self.path)[1]
+        if manifest.get("data") != self.manifest.get("data"):
+            raise ArtifactError(f"{self.path} holds another set than it did; its scores are left alone")
+        others = [s for s in manifest.get("scores", []) if s["protocol"] != score["protocol"]]
+        manifest = manifest | {"scores": [*others, score]}
+        if self.path is not None:
+            write_manifest(self.path, manifest)
+        return replace(self, manifest=manifest)
 
 
 def load(path: str | Path) -> CondensedSet:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from lqm.distances.distance import Target
-from lqm.distances.spread import distances, mean_squared_distance
+from lqm.distances.spread import mean_squared_distance, pairwise_distances
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,12 @@ class Energy:
 
     def target(self, real: Tensor, k: int, generator: torch.Generator | None = None) -> Target:
         """The real records themselves, their own mean distance, and the scale."""
-        own = distances(real, real).mean(dim=(-2, -1))
+        own = pairwise_distances(real, real).mean(dim=(-2, -1))
         return real, own, mean_squared_distance(real).sqrt()
 
     def loss(self, target: Target, synthetic: Tensor) -> Tensor:
         """One distance a class, [...]."""
         real, own, scale = target
-        across = distances(real, synthetic).mean(dim=(-2, -1))
-        within = distances(synthetic, synthetic).mean(dim=(-2, -1))
+        across = pairwise_distances(real, synthetic).mean(dim=(-2, -1))
+        within = pairwise_distances(synthetic, synthetic).mean(dim=(-2, -1))
         return scale * (2 * across - own - within)

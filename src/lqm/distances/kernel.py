@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from lqm.distances.distance import Target
-from lqm.distances.spread import distances, mean_squared_distance
+from lqm.distances.spread import mean_squared_distance, pairwise_distances
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Kernel:
 
 def _kernel_means(first: Tensor, second: Tensor, widths: Tensor) -> Tensor:
     """Mean of each kernel over all pairs, [..., B]."""
-    squared = distances(first, second).square()
+    squared = pairwise_distances(first, second).square()
     return torch.stack(
         [(-squared / width[..., None, None]).exp().mean(dim=(-2, -1)) for width in widths.unbind(dim=-1)],
         dim=-1,

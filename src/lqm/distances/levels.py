@@ -13,21 +13,22 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_banded
 from scipy.special import betaincinv
 
-_NEWTON_STEPS = 50
+_NEWTON_STEPS = 20
+_TOLERANCE = 1e-11
 
 
 class Levels(NamedTuple):
-    """Where the k points stand, and how much each of them weighs; both [k], increasing, symmetric."""
+    """Where the k points stand, in ascending order, and how much each of them weighs; both [k]."""
 
     levels: NDArray[np.float64]
     weights: NDArray[np.float64]
 
 
-def cramer_von_mises(k: int) -> Levels:
+def cramer_von_mises_levels(k: int) -> Levels:
     """Levels (2i-1)/(2k) with equal weights.
 
     Example:
-        >>> cramer_von_mises(2).levels
+        >>> cramer_von_mises_levels(2).levels
         array([0.25, 0.75])
     """
     _require_positive(k)
@@ -35,7 +36,7 @@ def cramer_von_mises(k: int) -> Levels:
 
 
 @lru_cache(maxsize=256)
-def anderson_darling(k: int) -> Levels:
+def anderson_darling_levels(k: int) -> Levels:
     """Levels and weights that minimise the Anderson-Darling statistic.
 
     The optimum is the fixed point of
@@ -47,7 +48,7 @@ def anderson_darling(k: int) -> Levels:
     neighbours only, so Newton's method solves a tridiagonal system a step and is done in a few.
 
     Example:
-        >>> anderson_darling(3).levels.round(5)
+        >>> anderson_darling_levels(3).levels.round(5)
         array([0.15455, 0.5    , 0.84545])
     """
     _require_positive(k)
@@ -57,8 +58,10 @@ def anderson_darling(k: int) -> Levels:
         residual, jacobian = _fixed_point_residual(steps)
         change = solve_banded((1, 1), jacobian, residual) if k > 1 else residual
         steps[1:-1] -= change
-        if np.abs(change).max(initial=0.0) < 1e-14:
+        if np.abs(change).max(initial=0.0) < _TOLERANCE:
             break
+    else:
+        raise ArithmeticError(f"the Anderson-Darling levels of {k} points did not converge")
     steps = (steps + 1 - steps[::-1]) / 2
     found = Levels((steps[:-1] + steps[1:]) / 2, np.diff(steps))
     for array in found:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from lqm.distances.distance import Target
-from lqm.distances.levels import anderson_darling, cramer_von_mises
+from lqm.distances.levels import anderson_darling_levels, cramer_von_mises_levels
 from lqm.distances.quantiles import Interpolation, column_quantiles, sorted_records
 
 
@@ -28,8 +28,10 @@ class Quantile:
 
     def target(self, real: Tensor, k: int, generator: torch.Generator | None = None) -> Target:
         """The quantiles, [..., k, F], and their weights, [k]."""
-        best = cramer_von_mises(k) if self.statistic == "cramer-von-mises" else anderson_darling(k)
-        weights = best.weights if self.weighted else cramer_von_mises(k).weights
+        best = (
+            cramer_von_mises_levels(k) if self.statistic == "cramer-von-mises" else anderson_darling_levels(k)
+        )
+        weights = best.weights if self.weighted else cramer_von_mises_levels(k).weights
         quantiles = column_quantiles(real, best.levels, self.interpolation)
         return quantiles, torch.tensor(weights, dtype=real.dtype, device=real.device)
 

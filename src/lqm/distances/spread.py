@@ -15,6 +15,6 @@ def mean_squared_distance(real: Tensor) -> Tensor:
     return torch.where(spread > 0, spread, torch.ones_like(spread))
 
 
-def distances(first: Tensor, second: Tensor) -> Tensor:
+def pairwise_distances(first: Tensor, second: Tensor) -> Tensor:
     """Euclidean distances of all pairs, [..., n, m], without the rounding of the matrix-product shortcut."""
     return torch.cdist(first, second, compute_mode="donot_use_mm_for_euclid_dist")

@@ -32,13 +32,14 @@ def save_checkpoint(folder: Path, step: int, state: dict[str, Tensor]) -> Path:
 
 
 def latest_checkpoint(folder: Path, warn: Callable[[str], None]) -> Checkpoint | None:
-    """The newest checkpoint that is intact; a damaged one is named and passed over."""
+    """The newest checkpoint that is intact; a damaged one is named and set aside."""
     for path in _newest_first(folder):
         content = path.read_bytes()
         step, expected, _ = path.name.removeprefix("step-").split(".")
         if _short_hash(content) == expected:
             return Checkpoint(int(step), load(content), path)
-        warn(f"{path} is damaged (its hash is not the one in its name); going back to the one before")
+        warn(f"{path} is damaged (its hash is not the one in its name) and was set aside")
+        path.rename(path.with_suffix(".damaged"))
     return None
 
 

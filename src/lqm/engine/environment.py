@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import torch
 
+from lqm import __version__
 from lqm.errors import ConfigError
 
 
@@ -17,10 +18,13 @@ def resolve_device(name: str) -> torch.device:
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    kind = name.partition(":")[0]
+    if kind not in ("cpu", "cuda"):
+        raise ConfigError(f"device '{name}' can't be used here (not cpu or cuda); use 'auto' or 'cpu'")
     try:
         device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        torch.ones(1, device=device).sum().item()
+    except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise ConfigError(f"device '{name}' can't be used here ({reason}); use 'auto' or 'cpu'") from error
     return device
@@ -30,6 +34,7 @@ def environment(device: torch.device) -> dict[str, str | int]:
     """What must be equal for two runs to be equal bit for bit."""
     accelerator = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
     return {
+        "lqm": __version__,
         "python": ".".join(map(str, sys.version_info[:3])),
         "torch": str(torch.__version__),
         "numpy": np.__version__,

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
@@ -56,19 +57,8 @@ def run(
         DivergedError: when a metric or the state stops being finite; the last good checkpoint is named.
         ConfigError: when the folder's run is longer than `steps` already.
     """
-    checkpoint = folder.restore() if folder else None
-    first = 0
-    if checkpoint:
-        if checkpoint.step > steps:
-            raise ConfigError(
-                f"the run in {checkpoint.path.parent.parent} has made {checkpoint.step} steps already, "
-                f"more than {steps}; ask for at least as many, or choose another folder"
-            )
-        method.load_state(checkpoint.state)
-        first = checkpoint.step
-    last_good = (
-        f"the last good checkpoint is {checkpoint.path}" if checkpoint else "there is no checkpoint yet"
-    )
+    first, last_good = _take_up(method, steps, folder)
+    done = first
     pending: list[tuple[int, Metrics]] = []
     saved_at = time.monotonic()
     with (
@@ -76,30 +66,49 @@ def run(
         Progress(name, steps, first, shown=show_progress) as bar,
     ):
         for i in range(first, steps):
+            done = i + 1
             try:
                 metrics = method.step(i)
                 _require_finite(metrics)
-                done = i + 1
-                due = done == steps or bool(requests) or time.monotonic() - saved_at >= checkpoint_seconds
+                stopping = bool(requests)
                 if folder:
                     pending.append((i, metrics))
-                if folder and due:
-                    state = method.state()
-                    _require_finite_state(state)
-                    folder.log(pending)
-                    last_good = f"the last good checkpoint is {folder.save(done, state)}"
-                    pending, saved_at = [], time.monotonic()
+                    if stopping or done == steps or time.monotonic() - saved_at >= checkpoint_seconds:
+                        state = method.state()
+                        _require_finite_state(state)
+                        folder.log(pending)
+                        last_good = folder.save(done, state)
+                        pending, saved_at = [], time.monotonic()
             except DivergedError as error:
+                good = (
+                    f"the last good checkpoint is {last_good}" if last_good else "there is no checkpoint yet"
+                )
                 raise DivergedError(
-                    f"{error} at step {i + 1} of {steps}; {last_good}. A lower learning rate usually helps."
+                    f"{error} at step {done} of {steps}; {good}. A lower learning rate usually helps."
                 ) from None
             bar.update(done, metrics)
-            if requests and done < steps:
-                raise StoppedError(
-                    f"stopped by {signal.Signals(requests[0]).name} after step {done} of {steps}; "
-                    "the same command goes on from there",
-                    requests[0],
-                )
+            if stopping:
+                break
+    if requests:
+        raise StoppedError(
+            f"stopped by {signal.Signals(requests[0]).name} after step {done} of {steps}; "
+            "the same command goes on from there",
+            requests[0],
+        )
+
+
+def _take_up(method: Method, steps: int, folder: RunFolder | None) -> tuple[int, Path | None]:
+    """Bring a method to the folder's last checkpoint; gives its step and its file."""
+    checkpoint = folder.restore() if folder else None
+    if folder is None or checkpoint is None:
+        return 0, None
+    if checkpoint.step > steps:
+        raise ConfigError(
+            f"the run in {folder.path} has made {checkpoint.step} steps already, more than {steps}; "
+            "ask for at least as many, or choose another folder"
+        )
+    method.load_state(checkpoint.state)
+    return checkpoint.step, checkpoint.path
 
 
 def _require_finite(metrics: Metrics) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 from lqm.engine.checkpoint import Checkpoint, latest_checkpoint, save_checkpoint
 from lqm.engine.progress import warn
 from lqm.errors import ArtifactError, ConfigError
-from lqm.files import write_atomically
+from lqm.files import is_temporary, remove_temporaries, write_atomically
 
 Config = dict[str, Any]
 Metrics = Mapping[str, float]
@@ -36,16 +36,11 @@ class RunFolder:
         self._record = {"config": config, "environment": dict(environment)}
         self._lock = FileLock(path / ".lock")
         self._metrics = path / "metrics.jsonl"
+        self._record_file = path / "run.json"
 
     def __enter__(self) -> "RunFolder":
-        if self.path.exists() and not self.path.is_dir():
-            raise ArtifactError(f"{self.path} is a file; choose a folder for the run")
-        record = self.path / "run.json"
-        if self.path.is_dir() and not record.exists() and any(p.name != ".lock" for p in self.path.iterdir()):
-            raise ArtifactError(
-                f"{self.path} holds files that are not a run's; choose an empty or new folder"
-            )
         try:
+            self._require_free()
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
         except Timeout:
@@ -54,12 +49,15 @@ class RunFolder:
             ) from None
         except OSError as error:
             raise ArtifactError(
-                f"{self.path} can't be written to ({error.strerror}); choose another folder"
+                f"{self.path} can't be used as a folder for the run ({error.strerror}); choose another one"
             ) from error
         try:
-            if record.exists():
-                self._compare(record)
-            write_atomically(record, json.dumps(self._record, indent=2).encode())
+            for folder in (self.path, self.path / "checkpoints"):
+                remove_temporaries(folder)
+            if self._record_file.exists():
+                self._compare()
+            else:
+                write_atomically(self._record_file, json.dumps(self._record, indent=2).encode())
         except BaseException:
             self._lock.release()
             raise
@@ -79,8 +77,8 @@ class RunFolder:
         checkpoint = latest_checkpoint(self.path / "checkpoints", warn)
         step = checkpoint.step if checkpoint else 0
         if self._metrics.exists():
-            lines = self._metrics.read_text(encoding="utf-8").splitlines(keepends=True)
-            write_atomically(self._metrics, "".join(_lines_before(lines, step)).encode())
+            lines = self._metrics.read_bytes().splitlines(keepends=True)
+            write_atomically(self._metrics, b"".join(_lines_before(lines, step)))
         return checkpoint
 
     def log(self, entries: list[tuple[int, Metrics]]) -> None:
@@ -92,13 +90,22 @@ class RunFolder:
         except OSError as error:
             raise ArtifactError(f"{self._metrics} could not be written: {error.strerror}") from error
 
-    def _compare(self, record: Path) -> None:
+    def _require_free(self) -> None:
+        """Refuse a folder that holds anything but a run, or what a run that was killed at once has left."""
+        if self._record_file.exists() or not self.path.exists():
+            return
+        if any(p.name != ".lock" and not is_temporary(p) for p in self.path.iterdir()):
+            raise ArtifactError(
+                f"{self.path} holds files that are not a run's; choose an empty or new folder"
+            )
+
+    def _compare(self) -> None:
         try:
-            stored = json.loads(record.read_text(encoding="utf-8"))
+            stored = json.loads(self._record_file.read_bytes())
             config, environment = stored["config"], stored["environment"]
         except (ValueError, KeyError, TypeError) as error:
             raise ArtifactError(
-                f"{record} is damaged; delete {self.path} or choose another folder"
+                f"{self._record_file} is damaged; delete {self.path} or choose another folder"
             ) from error
         ours = json.loads(json.dumps(self._record))
         for name, before, now in _differences(config, ours["config"]):
@@ -110,14 +117,14 @@ class RunFolder:
             warn(f"{name} was {before!r} when this run began and is {now!r} now: the last bits may differ")
 
 
-def _lines_before(lines: list[str], step: int) -> list[str]:
+def _lines_before(lines: list[bytes], step: int) -> list[bytes]:
     """The leading whole lines of steps below `step`."""
     kept = []
     for line in lines:
         try:
-            if not line.endswith("\n") or json.loads(line)["step"] >= step:
+            if not line.endswith(b"\n") or json.loads(line)["step"] >= step:
                 break
-        except ValueError:
+        except (ValueError, KeyError, TypeError):
             break
         kept.append(line)
     return kept

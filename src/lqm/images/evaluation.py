@@ -37,7 +37,7 @@ class EvaluationProtocol:
     def __str__(self) -> str:
         return (
             f"{self.name}: {self.networks} fresh ConvNet-{self.depth} of width {self.width}, "
-            f"{self.epochs} epochs each, mean and standard deviation over networks"
+            f"{self.epochs} epochs each at rate {self.learning_rate:g}, mean and deviation over networks"
         )
 
 

@@ -9,24 +9,29 @@ import torch
 from sklearn.datasets import load_digits
 from torch import Tensor
 
-from lqm.errors import DataError
+from lqm.errors import ConfigError, DataError
 from lqm.images.augment import OPERATIONS
 from lqm.names import choose
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pictures:
-    """Labelled pictures: pixels in [0, 1], [N, C, H, W]; class numbers, [N]."""
+    """Labelled pictures: pixels in [0, 1], [N, C, H, W], float32 in main memory; class numbers, [N]."""
 
     images: Tensor
     labels: Tensor
+
+    def __post_init__(self) -> None:
+        if self.images.is_floating_point():
+            object.__setattr__(self, "images", self.images.detach().to("cpu", torch.float32))
+        object.__setattr__(self, "labels", self.labels.detach().cpu())
 
     def of_class(self, label: int) -> Tensor:
         """The pictures of one class, [n, C, H, W]."""
         return self.images[self.labels == label]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ImageSource:
     """A training set to condense and a test set to judge by.
 
@@ -50,6 +55,10 @@ class ImageSource:
                 f"'{self.name}' has training pictures of {_size(self.train)} and test pictures of "
                 f"{_size(self.test)}; bring them to one size"
             )
+        if not self.augmentation:
+            raise ConfigError(f"'{self.name}' names no augmentation; name one of {', '.join(OPERATIONS)}")
+        for operation in self.augmentation:
+            choose(operation, dict.fromkeys(OPERATIONS), "augmentation")
         for label, class_name in enumerate(self.class_names):
             if not (self.train.labels == label).any():
                 raise DataError(
@@ -70,17 +79,23 @@ class ImageSource:
     @cached_property
     def std(self) -> Tensor:
         """Standard deviation of each channel over the training pictures, [C]; 1 for a constant one."""
-        std = self.train.images.std(dim=(0, 2, 3), correction=0)
-        return torch.where(std > 0, std, torch.ones_like(std))
+        images = self.train.images
+        constant = images.amax(dim=(0, 2, 3)) == images.amin(dim=(0, 2, 3))
+        return images.std(dim=(0, 2, 3), correction=0).masked_fill(constant, 1.0)
 
     def normalised(self, images: Tensor) -> Tensor:
         """Pixels in [0, 1] as networks see them: less the mean, by the standard deviation."""
-        return (images - self.mean.view(-1, 1, 1)) / self.std.view(-1, 1, 1)
+        return (images - self.mean.view(-1, 1, 1).to(images)) / self.std.view(-1, 1, 1).to(images)
 
     @property
     def preprocessing(self) -> dict[str, list[float]]:
         """What `normalised` does, for the manifest."""
         return {"mean": self.mean.tolist(), "std": self.std.tolist()}
+
+    @property
+    def record(self) -> dict[str, str | list[str]]:
+        """What tells this source from another, for the manifest."""
+        return {"name": self.name, "fingerprint": self.fingerprint, "augmentation": list(self.augmentation)}
 
     @cached_property
     def fingerprint(self) -> str:

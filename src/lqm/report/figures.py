@@ -5,13 +5,14 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 from torch import Tensor
 
 from lqm.condensed import CondensedSet
 from lqm.diagnostics import cramer_von_mises, ecdf
-from lqm.distances.levels import cramer_von_mises as optimal_levels
+from lqm.distances.levels import cramer_von_mises_levels
 from lqm.distances.quantiles import column_quantiles
 from lqm.files import write_atomically
 
@@ -46,7 +47,7 @@ def ecdf_figure(real: Tensor, synthetic: Mapping[str, Tensor], path: Path, title
     figure = Figure(figsize=(4.6 * len(synthetic), 3.9), layout="constrained", dpi=120)
     panels = figure.subplots(1, len(synthetic), sharex=True, sharey=True, squeeze=False)[0]
     for panel, (name, sample) in zip(panels, synthetic.items(), strict=True):
-        best = column_quantiles(real[:, None], optimal_levels(len(sample)).levels)[:, 0]
+        best = column_quantiles(real[:, None], cramer_von_mises_levels(len(sample)).levels)[:, 0]
         statistic = cramer_von_mises(real[:, None], sample[:, None], ties="ecdf").item()
         _draw_steps(panel, real, "real", _REAL, width=1.2)
         _draw_steps(panel, best, f"best {len(sample)} points", _BEST, width=1.6, style="--")
@@ -62,11 +63,9 @@ def ecdf_figure(real: Tensor, synthetic: Mapping[str, Tensor], path: Path, title
     write_atomically(path, buffer.getvalue())
 
 
-def _draw_steps(
-    panel: object, sample: Tensor, label: str, colour: str, width: float, style: str = "-"
-) -> None:
+def _draw_steps(panel: Axes, sample: Tensor, label: str, colour: str, width: float, style: str = "-") -> None:
     values, shares = ecdf(sample)
-    panel.step(  # type: ignore[attr-defined]
+    panel.step(
         np.concatenate([values[:1].numpy(), values.numpy()]),
         np.concatenate([[0.0], shares.numpy()]),
         where="post",

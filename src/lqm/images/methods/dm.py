@@ -23,7 +23,7 @@ class DMSettings:
     """Zhao & Bilen 2023, "Dataset condensation with distribution matching"; defaults are the paper's."""
 
     steps: Annotated[int, Field(ge=1)] = 20_000
-    learning_rate: Annotated[float, Field(gt=0)] = 1.0
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     momentum: Annotated[float, Field(ge=0, lt=1)] = 0.5
     real_batch: Annotated[int, Field(ge=1)] = 256
     start: Literal["real", "noise"] = "real"
@@ -93,6 +93,7 @@ class DM:
     def load_state(self, state: dict[str, Tensor]) -> None:
         """Take up pictures and momentum again."""
         self._synthetic.data.copy_(state["images"])
+        self._optimizer.state.clear()
         if "momentum" in state:
             self._optimizer.state[self._synthetic]["momentum_buffer"] = state["momentum"].to(self._device)
 
