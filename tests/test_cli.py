@@ -58,6 +58,7 @@ def test_condense_then_evaluate(type_in, tmp_path, quick):
     code, printed, _ = type_in(*command)
     assert code == 0
     assert f"20 pictures of 10 classes in {out}" in printed
+    assert "settings: steps=3, learning_rate=0.3, momentum=0.5, real_batch=16" in printed
     assert f"lqm evaluate {out}" in printed
     assert (out / "pictures.png").exists()
     assert {p.name for p in out.iterdir()} >= {"run.json", "metrics.jsonl", "checkpoints", "manifest.json"}
@@ -131,7 +132,10 @@ def test_help_does_not_wait_for_torch():
         ("condense digits --set steps=many", "steps = 'many' can't be used: input should be a valid integer"),
         ("condense digits --set momentum=1", "momentum = '1' can't be used: input should be less than 1"),
         ("condense digits --set start=mid", "start = 'mid' can't be used: input should be 'real' or 'noise'"),
-        ("condense digits --per-class 0", "per_class = 0 can't be used: it should be at least 1"),
+        (
+            "condense digits --per-class 0",
+            "per_class = 0 can't be used: it should be a whole number, at least 1",
+        ),
         (
             "condense digits --per-class 200",
             "class '8' of 'digits' has 140 training pictures, fewer than per",

@@ -41,7 +41,7 @@ def condense(
         seed: everything random follows from it.
         settings: the method's settings that differ from the source's recipe and the paper's defaults.
         out: a run folder; a run that was stopped there goes on from its last checkpoint.
-        device: `auto`, `cpu`, `cuda`, ...
+        device: `auto`, `cpu`, `cuda`, `cuda:1`, ...
         checkpoint_seconds: time between checkpoints.
         show_progress: whether to show the steps and the time left.
 
@@ -126,7 +126,7 @@ def evaluate(
         source: where the test set comes from; by default the source that was condensed.
         baselines: whether to score as many random real pictures, and all of them, in the same way.
         seed: of the networks and of their training.
-        device: `auto`, `cpu`, `cuda`, ...
+        device: `auto`, `cpu`, `cuda`, `cuda:1`, ...
         show_progress: whether to show the networks and the time left.
 
     Raises:
@@ -186,8 +186,8 @@ def _distance_options(distance: Distance) -> dict[str, Any]:
 
 
 def _check_per_class(per_class: int, source: ImageSource) -> None:
-    if per_class < 1:
-        raise ConfigError(f"per_class = {per_class} can't be used: it should be at least 1")
+    if not isinstance(per_class, int) or per_class < 1:
+        raise ConfigError(f"per_class = {per_class!r} can't be used: it should be a whole number, at least 1")
     count, name = min(zip(source.train.labels.bincount().tolist(), source.class_names, strict=True))
     if count < per_class:
         raise DataError(

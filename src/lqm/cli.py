@@ -57,6 +57,8 @@ def condense(
     )
     sheet = out / "pictures.png"
     contact_sheet(small, sheet)
+    settings = {"steps": small.manifest["steps"], **small.manifest["settings"]}
+    print("settings: " + ", ".join(f"{name}={value}" for name, value in settings.items()))
     print(
         f"{len(small.labels)} pictures of {len(small.class_names)} classes in {out}; they look like {sheet}"
     )
