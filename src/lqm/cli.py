@@ -113,9 +113,9 @@ COMMANDS: dict[str, Callable[..., Any]] = {"condense": condense, "evaluate": eva
 
 def main() -> None:
     """Entry point: a mistake of the user's ends in one sentence and a non-zero exit, never in a traceback."""
-    # Threads that wait in a busy loop starve each other when the machine has other work to do: beside two
-    # other processes a step of DM took several times as long. OpenMP reads this when torch is loaded.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # Threads that wait for each other in a long busy loop starve when the machine has other work: beside two
+    # other processes a step of DM took 9 times as long. GNU OpenMP reads this when torch is loaded.
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     try:
         _dispatch(sys.argv[1:])
     except StoppedError as error:
