@@ -137,7 +137,8 @@ def evaluate(
     small = condensed if isinstance(condensed, CondensedSet) else load(condensed)
     rules = chosen or EvaluationProtocol(**small.manifest["evaluation"])
     data = _source_of(small, source)
-    work = {"condensed": lambda j: Pictures(small.images, small.labels)}
+    made_by = f"condensed by {small.manifest['distance']['name']}"
+    work = {made_by: lambda j: Pictures(small.images, small.labels)}
     if baselines:
         work["random"] = lambda j: random_pictures(data, small.manifest["per_class"], seed, j)
         work["full"] = lambda j: data.train
@@ -145,7 +146,7 @@ def evaluate(
     for name, pictures in work.items():
         with Progress(f"evaluate {name}", rules.networks, shown=show_progress) as bar:
             scores[name] = score(pictures, data, rules, seed=seed, device=where, after_each=bar.update)
-    own = scores.pop("condensed")
+    own = scores.pop(made_by)
     try:
         entry = {"protocol": asdict(rules), "seed": seed, "accuracy": own.accuracy, **asdict(own)}
         small = small.with_score(entry)
