@@ -1,0 +1,50 @@
+"""The Python of the README, run as it stands there, with smaller work behind the same names."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+import lqm
+from lqm import recipes
+from lqm.images.evaluation import PROTOCOLS
+
+PAGE = Path(__file__).parent.parent / "README.md"
+ON_DIGITS, ON_OWN_PICTURES = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
+
+
+@pytest.fixture
+def small_work(monkeypatch, tmp_path, tiny, tiny_protocol):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(PROTOCOLS, "field-1000", tiny_protocol)
+    monkeypatch.setattr("lqm.api.load_recipe", lambda name: recipes.Recipe("field-1000", {"dm": tiny}))
+
+
+def test_condensing_saving_evaluating_and_loading(small_work, digits):
+    names = {"test_images": digits.test.images}
+    exec(ON_DIGITS, names)  # noqa: S102
+    assert names["small"].manifest["per_class"] == 10
+    assert len(names["small"].manifest["scores"]) == 1
+    assert Path("digits-10", "manifest.json").exists()
+
+
+def test_pictures_of_ones_own(small_work):
+    images, labels = torch.rand(24, 3, 8, 8), torch.arange(24) % 2
+    names = {
+        "lqm": lqm,
+        "train_images": images,
+        "train_labels": labels,
+        "test_images": images,
+        "test_labels": labels,
+    }
+    exec(ON_OWN_PICTURES.replace('"steps": 1000', '"steps": 5'), names)  # noqa: S102
+    assert names["small"].class_names == ("cat", "dog")
+    assert Path("runs", "mine", "manifest.json").exists()
+
+
+def test_every_distance_and_protocol_is_named():
+    from lqm.distances import DISTANCES
+
+    for name in (*DISTANCES, *PROTOCOLS):
+        assert f"`{name}`" in PAGE.read_text()
