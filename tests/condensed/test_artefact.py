@@ -124,13 +124,23 @@ def test_a_crash_while_saving_again_leaves_the_old_set_whole(tmp_path, monkeypat
     assert lqm.load(tmp_path / "set").images.equal(small_set(0).images)
 
 
+REFUSED = [
+    ("notes", "something else"),
+    ("site", "something else"),
+    ("weights", "something else"),
+    ("file", "is a file"),
+]
+
+
 def test_nothing_else_is_overwritten(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.txt").write_text("x")
     (tmp_path / "file").write_text("x")
+    (tmp_path / "weights").mkdir()
+    (tmp_path / "weights" / "data-train.safetensors").write_text("x")
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "manifest.json").write_text('{"name": "a web page"}')
-    for name, sentence in (("notes", "something else"), ("site", "something else"), ("file", "is a file")):
+    for name, sentence in REFUSED:
         with pytest.raises(ArtifactError, match=sentence):
             small_set().save(tmp_path / name)
     assert (tmp_path / "notes" / "mine.txt").read_text() == "x"

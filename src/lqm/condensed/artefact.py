@@ -15,6 +15,7 @@ from lqm.files import is_temporary, remove_temporaries, write_atomically
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+_DATA = re.compile(r"data-[0-9a-f]{12}\.safetensors")
 _SEAL = re.compile(rb'"seal": "([0-9a-f]{64})"')
 _NO_SEAL = b'"seal": "' + b"0" * 64 + b'"'
 
@@ -34,8 +35,8 @@ def write_artefact(folder: Path, tensors: dict[str, Tensor], manifest: Manifest)
     written = manifest | {"data": {"file": name, "sha256": digest, "bytes": len(content)}}
     write_manifest(folder, written)
     remove_temporaries(folder)
-    for old in folder.glob("data-*.safetensors"):
-        if old.name != name:
+    for old in folder.iterdir():
+        if _DATA.fullmatch(old.name) and old.name != name:
             old.unlink(missing_ok=True)
     return written
 
@@ -54,7 +55,7 @@ def require_free(folder: Path) -> None:
         raise ArtifactError(f"{folder} is a run's folder, which holds its own result; choose another path")
     manifest = folder / MANIFEST
     ours = manifest.exists() and _SEAL.search(manifest.read_bytes())
-    others = [p for p in folder.iterdir() if not (is_temporary(p) or p.match("data-*.safetensors"))]
+    others = [p for p in folder.iterdir() if not (is_temporary(p) or _DATA.fullmatch(p.name))]
     if others and not ours:
         raise ArtifactError(f"{folder} holds something else than a condensed set; choose another path")
 
