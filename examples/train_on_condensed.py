@@ -5,8 +5,8 @@ import sys
 import torch
 
 import lqm
-from lqm.images.sources import load_source
 
+torch.manual_seed(0)
 small = lqm.load(sys.argv[1])
 model = torch.nn.Sequential(
     torch.nn.Flatten(),
@@ -21,7 +21,8 @@ for _ in range(100):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-test = load_source(small.manifest["source"]["name"]).test
+# For a set of your own pictures, take your own test pictures here.
+test = lqm.load_source(small.manifest["source"]["name"]).test
 right = model(small.normalised(test.images)).argmax(dim=1) == test.labels
 print(
     f"trained on {len(small.labels)} pictures, right on {right.float().mean():.1%} of {len(right)} real ones"

@@ -185,3 +185,31 @@ def test_public_names_are_all_there():
     with pytest.raises(AttributeError, match="no attribute 'condens'"):
         lqm.condens  # noqa: B018
     assert api.condense is lqm.condense
+
+
+def test_stopping_at_a_baseline_keeps_the_score_of_the_set(tmp_path, tiny, tiny_protocol, monkeypatch):
+    monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
+    small = condense(tiny, out=tmp_path / "run")
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "random_pictures", stop)
+    with pytest.raises(KeyboardInterrupt):
+        lqm.evaluate(small, protocol="tiny", baselines=True, show_progress=False)
+    assert len(lqm.load(tmp_path / "run").manifest["scores"]) == 1
+
+
+def test_results_read_well_at_the_prompt(tiny, tiny_protocol, monkeypatch):
+    monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
+    found = lqm.evaluate(condense(tiny), protocol="tiny", show_progress=False)
+    assert str(found).startswith("| training set | pictures | accuracy % |")
+    assert "| condensed | 20 |" in str(found)
+    assert len(repr(found)) < 1500
+    assert {"condense", "evaluate", "load", "load_source"} <= set(dir(lqm))
+
+
+def test_going_on_is_said(tmp_path, tiny, capsys):
+    condense(tiny, out=tmp_path / "run")
+    condense(tiny | {"steps": 8}, out=tmp_path / "run")
+    assert "going on from step 6 of 8" in capsys.readouterr().err

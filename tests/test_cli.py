@@ -80,7 +80,7 @@ def test_condense_then_evaluate(type_in, tmp_path, quick):
     before = (out / "manifest.json").read_bytes()
     code, _, error = type_in(*command)
     assert code == 0
-    assert error == "", "no step is made again"
+    assert error == f"lqm: {out} is finished already, after 3 steps\n", "no step is made again"
     assert (out / "manifest.json").read_bytes() == before, "a finished run is left as it is, scores and all"
 
 

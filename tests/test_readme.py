@@ -17,12 +17,13 @@ ON_DIGITS, ON_OWN_PICTURES = re.findall(r"```python\n(.*?)```", PAGE.read_text()
 @pytest.fixture
 def small_work(monkeypatch, tmp_path, tiny, tiny_protocol):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(PROTOCOLS, "field-1000", tiny_protocol)
+    for name in ("field-1000", "quick-200"):
+        monkeypatch.setitem(PROTOCOLS, name, tiny_protocol)
     monkeypatch.setattr("lqm.api.load_recipe", lambda name: recipes.Recipe("field-1000", {"dm": tiny}))
 
 
-def test_condensing_saving_evaluating_and_loading(small_work, digits):
-    names = {"test_images": digits.test.images}
+def test_condensing_saving_evaluating_and_loading(small_work):
+    names = {}
     exec(ON_DIGITS, names)  # noqa: S102
     assert names["small"].manifest["per_class"] == 10
     assert len(names["small"].manifest["scores"]) == 1

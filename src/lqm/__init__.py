@@ -17,13 +17,14 @@ __all__ = [
     "condense",
     "evaluate",
     "load",
+    "load_source",
 ]
 
 if TYPE_CHECKING:
     from lqm.api import Evaluation, condense, evaluate
     from lqm.condensed import CondensedSet, load
     from lqm.errors import LqmError
-    from lqm.images.sources import ImageSource, Pictures
+    from lqm.images.sources import ImageSource, Pictures, load_source
 
 _HOMES = {
     "CondensedSet": "lqm.condensed",
@@ -34,6 +35,7 @@ _HOMES = {
     "condense": "lqm.api",
     "evaluate": "lqm.api",
     "load": "lqm.condensed",
+    "load_source": "lqm.images.sources",
 }
 
 
@@ -41,3 +43,7 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'lqm' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,6 +1,7 @@
 """The two verbs: condense a source, evaluate a condensed set."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from lqm.images.methods import METHODS
 from lqm.images.sources import SOURCES, ImageSource, Pictures, load_source
 from lqm.names import choose
 from lqm.recipes import Recipe, load_recipe
+from lqm.report.tables import score_markdown
 from lqm.settings import make_settings
 
 
@@ -107,6 +109,14 @@ class Evaluation:
         """Mean test accuracy of the networks trained on the condensed set."""
         return self.score.accuracy
 
+    @property
+    def rows(self) -> dict[str, Score]:
+        """All scores by the name of their training set."""
+        return {"condensed": self.score, **self.baselines}
+
+    def __str__(self) -> str:
+        return score_markdown(self.rows, self.protocol)
+
 
 def evaluate(
     condensed: str | Path | CondensedSet,
@@ -137,22 +147,24 @@ def evaluate(
     small = condensed if isinstance(condensed, CondensedSet) else load(condensed)
     rules = chosen or EvaluationProtocol(**small.manifest["evaluation"])
     data = _source_of(small, source)
-    made_by = f"condensed by {small.manifest['distance']['name']}"
-    work = {made_by: lambda j: Pictures(small.images, small.labels)}
-    if baselines:
-        work["random"] = lambda j: random_pictures(data, small.manifest["per_class"], seed, j)
-        work["full"] = lambda j: data.train
-    scores: dict[str, Score] = {}
-    for name, pictures in work.items():
+
+    def judge(name: str, pictures: Callable[[int], Pictures]) -> Score:
         with Progress(f"evaluate {name}", rules.networks, shown=show_progress) as bar:
-            scores[name] = score(pictures, data, rules, seed=seed, device=where, after_each=bar.update)
-    own = scores.pop(made_by)
+            return score(pictures, data, rules, seed=seed, device=where, after_each=bar.update)
+
+    distance = small.manifest["distance"]["name"]
+    own = judge(f"condensed by {distance}", lambda j: Pictures(small.images, small.labels))
     try:
         entry = {"protocol": asdict(rules), "seed": seed, "accuracy": own.accuracy, **asdict(own)}
         small = small.with_score(entry)
     except ArtifactError as error:
         warn(f"the score could not be noted in the manifest: {error}")
-    return Evaluation(rules, own, scores, small)
+    others: dict[str, Callable[[int], Pictures]] = {
+        "random": lambda j: random_pictures(data, small.manifest["per_class"], seed, j),
+        "full": lambda j: data.train,
+    }
+    found = {name: judge(name, pictures) for name, pictures in others.items()} if baselines else {}
+    return Evaluation(rules, own, found, small)
 
 
 def _source_of(small: CondensedSet, source: str | ImageSource | None) -> ImageSource:
@@ -206,5 +218,7 @@ def _finished(folder: Path, config: Config) -> CondensedSet | None:
     except ArtifactError as error:
         warn(f"{error}; making it again from the last checkpoint")
         return None
-    same = all(small.manifest.get(name) == value for name, value in config.items())
-    return small if same else None
+    if any(small.manifest.get(name) != value for name, value in config.items()):
+        return None
+    warn(f"{folder} is finished already, after {config['steps']} steps")
+    return small

@@ -91,7 +91,7 @@ def evaluate(
     from lqm.report.tables import score_table
 
     found = api.evaluate(folder, protocol=protocol, seed=seed, baselines=baselines, device=device)
-    Console().print(score_table({"condensed": found.score, **found.baselines}, found.protocol))
+    Console().print(score_table(found.rows, found.protocol))
 
 
 def demo(*, out: Path = Path("runs/demo"), seed: int = 0) -> None:

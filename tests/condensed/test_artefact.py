@@ -160,7 +160,7 @@ def test_a_score_for_a_set_that_was_replaced_meanwhile_is_refused(tmp_path):
     before = small_set(0).save(tmp_path / "set")
     small_set(1).save(tmp_path / "set")
     with pytest.raises(ArtifactError, match="holds another set than it did"):
-        before.with_score({"protocol": {"name": "a"}, "accuracy": 0.1})
+        before.with_score(score("a", 0.1))
 
 
 def test_normalisation_follows_the_type_of_the_pictures():
@@ -173,14 +173,19 @@ def test_a_copied_folder_loads(tmp_path):
     assert lqm.load(tmp_path / "copy").images.equal(small_set().images)
 
 
-def test_a_score_is_kept_and_replaced_by_protocol(tmp_path):
-    saved = small_set().save(tmp_path / "set")
-    first = saved.with_score({"protocol": {"name": "a"}, "accuracy": 0.1})
-    first.with_score({"protocol": {"name": "b"}, "accuracy": 0.2}).with_score(
-        {"protocol": {"name": "a"}, "accuracy": 0.3}
-    )
-    scores = lqm.load(tmp_path / "set").manifest["scores"]
-    assert {s["protocol"]["name"]: s["accuracy"] for s in scores} == {"a": 0.3, "b": 0.2}
+def score(name, accuracy, seed=0):
+    return {"protocol": {"name": name}, "seed": seed, "accuracy": accuracy}
+
+
+def test_a_score_is_kept_and_replaced_by_protocol_and_seed(tmp_path):
+    small = small_set().save(tmp_path / "set")
+    for entry in (score("a", 0.1), score("b", 0.2), score("a", 0.4, seed=1), score("a", 0.3)):
+        small = small.with_score(entry)
+    assert lqm.load(tmp_path / "set").manifest["scores"] == [
+        score("b", 0.2),
+        score("a", 0.4, seed=1),
+        score("a", 0.3),
+    ]
 
 
 def test_every_error_of_ours_is_an_lqm_error(tmp_path):

@@ -61,8 +61,11 @@ def test_a_source_of_ones_own_is_accepted():
         ),
         (Pictures(torch.zeros(0, 1, 8, 8), torch.zeros(0, dtype=torch.int64)), "N > 0"),
         (Pictures(torch.zeros(4, 1, 8, 8, dtype=torch.uint8), torch.zeros(4, dtype=torch.int64)), "floats"),
-        (Pictures(torch.rand(4, 1, 8, 8), torch.zeros(3, dtype=torch.int64)), r"int64 of shape \[4\]"),
-        (Pictures(torch.rand(4, 1, 8, 8), torch.zeros(4)), "int64"),
+        (
+            Pictures(torch.rand(4, 1, 8, 8), torch.zeros(3, dtype=torch.int64)),
+            r"whole numbers of shape \[4\]",
+        ),
+        (Pictures(torch.rand(4, 1, 8, 8), torch.zeros(4)), "whole numbers"),
         (pictures(shape=(1, 8, 9)), "square, at least 8x8"),
         (pictures(shape=(1, 7, 7)), "square, at least 8x8"),
         (Pictures(torch.full((4, 1, 8, 8), 255.0), torch.tensor([0, 0, 1, 1])), r"outside \[0, 1\]"),
@@ -93,5 +96,17 @@ def test_floats_of_any_precision_are_kept_as_float32(dtype):
 def test_augmentations_are_checked_by_name():
     with pytest.raises(ConfigError, match="no augmentation 'flp'; did you mean 'flip'"):
         ImageSource("mine", pictures(), pictures(), ("a", "b"), augmentation=("flp",))
-    with pytest.raises(ConfigError, match="names no augmentation"):
+    with pytest.raises(ConfigError, match=r"is \(\); it should be a tuple"):
         ImageSource("mine", pictures(), pictures(), ("a", "b"), augmentation=())
+    with pytest.raises(ConfigError, match="is 'flip'; it should be a tuple"):
+        ImageSource("mine", pictures(), pictures(), ("a", "b"), augmentation="flip")
+
+
+def test_arrays_and_any_whole_numbers_are_taken():
+    kept = Pictures(np.random.default_rng(0).random((4, 1, 8, 8)), np.array([0, 0, 1, 1], dtype=np.int32))
+    assert source(kept).train.labels.dtype == torch.int64
+
+
+def test_nothing_prints_its_pixels(digits):
+    assert len(repr(digits)) < 400
+    assert len(repr(digits.train)) < 100

@@ -23,8 +23,8 @@ class CondensedSet:
         path: the folder that it was loaded from or saved to.
     """
 
-    images: Tensor
-    labels: Tensor
+    images: Tensor = field(repr=False)
+    labels: Tensor = field(repr=False)
     class_names: tuple[str, ...]
     manifest: Manifest = field(repr=False)
     path: Path | None = None
@@ -55,7 +55,7 @@ class CondensedSet:
         return replace(self, manifest=manifest, path=folder)
 
     def with_score(self, score: Manifest) -> "CondensedSet":
-        """Add a score to the manifest, in place of one by the same protocol; on disk too if it was saved.
+        """Add a score to the manifest, in place of one by the same protocol and seed; on disk too if saved.
 
         Raises:
             ArtifactError: when the saved set can't be written, or is no longer this one.
@@ -63,7 +63,11 @@ class CondensedSet:
         manifest = self.manifest if self.path is None else read_artefact(self.path)[1]
         if manifest.get("data") != self.manifest.get("data"):
             raise ArtifactError(f"{self.path} holds another set than it did; its scores are left alone")
-        others = [s for s in manifest.get("scores", []) if s["protocol"] != score["protocol"]]
+        others = [
+            s
+            for s in manifest.get("scores", [])
+            if (s["protocol"], s["seed"]) != (score["protocol"], score["seed"])
+        ]
         manifest = manifest | {"scores": [*others, score]}
         if self.path is not None:
             write_manifest(self.path, manifest)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from lqm.condensed import CondensedSet
-from lqm.engine.progress import Progress
+from lqm.engine.progress import Progress, warn
 from lqm.engine.run import Metrics, RunFolder
 from lqm.errors import ConfigError, DivergedError, StoppedError
 
@@ -108,6 +108,7 @@ def _take_up(method: Method, steps: int, folder: RunFolder | None) -> tuple[int,
             "ask for at least as many, or choose another folder"
         )
     method.load_state(checkpoint.state)
+    warn(f"going on from step {checkpoint.step} of {steps}")
     return checkpoint.step, checkpoint.path
 
 

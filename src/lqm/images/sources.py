@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
@@ -18,13 +18,17 @@ from lqm.names import choose
 class Pictures:
     """Labelled pictures: pixels in [0, 1], [N, C, H, W], float32 in main memory; class numbers, [N]."""
 
-    images: Tensor
-    labels: Tensor
+    images: Tensor = field(repr=False)
+    labels: Tensor = field(repr=False)
 
     def __post_init__(self) -> None:
-        if self.images.is_floating_point():
-            object.__setattr__(self, "images", self.images.detach().to("cpu", torch.float32))
-        object.__setattr__(self, "labels", self.labels.detach().cpu())
+        images, labels = (
+            torch.as_tensor(self.images).detach().cpu(),
+            torch.as_tensor(self.labels).detach().cpu(),
+        )
+        integers = not (labels.is_floating_point() or labels.is_complex() or labels.dtype == torch.bool)
+        object.__setattr__(self, "images", images.float() if images.is_floating_point() else images)
+        object.__setattr__(self, "labels", labels.long() if integers else labels)
 
     def of_class(self, label: int) -> Tensor:
         """The pictures of one class, [n, C, H, W]."""
@@ -41,8 +45,8 @@ class ImageSource:
     """
 
     name: str
-    train: Pictures
-    test: Pictures
+    train: Pictures = field(repr=False)
+    test: Pictures = field(repr=False)
     class_names: tuple[str, ...]
     augmentation: tuple[str, ...] = OPERATIONS
     recipe: str | None = None
@@ -55,8 +59,11 @@ class ImageSource:
                 f"'{self.name}' has training pictures of {_size(self.train)} and test pictures of "
                 f"{_size(self.test)}; bring them to one size"
             )
-        if not self.augmentation:
-            raise ConfigError(f"'{self.name}' names no augmentation; name one of {', '.join(OPERATIONS)}")
+        if not self.augmentation or isinstance(self.augmentation, str):
+            raise ConfigError(
+                f"the augmentation of '{self.name}' is {self.augmentation!r}; "
+                f"it should be a tuple of one or more of {', '.join(OPERATIONS)}"
+            )
         for operation in self.augmentation:
             choose(operation, dict.fromkeys(OPERATIONS), "augmentation")
         for label, class_name in enumerate(self.class_names):
@@ -152,7 +159,7 @@ def _check(pictures: Pictures, classes: int, what: str) -> None:
     if labels.shape != images.shape[:1] or labels.dtype != torch.int64:
         raise DataError(
             f"{what} come with labels of shape {list(labels.shape)} and type {labels.dtype}; "
-            f"they should be int64 of shape [{len(images)}]"
+            f"they should be whole numbers of shape [{len(images)}]"
         )
     if images.shape[2] != images.shape[3] or images.shape[2] < 8:
         raise DataError(f"{what} are of {_size(pictures)}; they should be square, at least 8x8")
