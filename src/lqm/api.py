@@ -68,11 +68,12 @@ def condense(
         "seed": seed,
         "settings": fixed,
     }
+    machine = environment(where)
     description = {
         **config,
         "steps": steps,
         "evaluation": asdict(PROTOCOLS[recipe.protocol]),
-        "environment": environment(where),
+        "environment": machine,
     }
 
     def learn(folder: RunFolder | None) -> CondensedSet:
@@ -90,7 +91,7 @@ def condense(
 
     if out is None:
         return learn(None)
-    with RunFolder(Path(out), config, environment(where)) as folder:
+    with RunFolder(Path(out), config, machine) as folder:
         finished = _finished(folder.path, config | {"steps": steps})
         return finished or learn(folder).write(folder.path)
 

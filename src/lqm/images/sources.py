@@ -22,10 +22,7 @@ class Pictures:
     labels: Tensor = field(repr=False)
 
     def __post_init__(self) -> None:
-        images, labels = (
-            torch.as_tensor(self.images).detach().cpu(),
-            torch.as_tensor(self.labels).detach().cpu(),
-        )
+        images, labels = (torch.as_tensor(part).detach().cpu() for part in (self.images, self.labels))
         integers = not (labels.is_floating_point() or labels.is_complex() or labels.dtype == torch.bool)
         object.__setattr__(self, "images", images.float() if images.is_floating_point() else images)
         object.__setattr__(self, "labels", labels.long() if integers else labels)

@@ -53,8 +53,8 @@ class DM:
         self._source, self._distance, self._per_class = source, distance, per_class
         self._seed, self._settings, self._device = seed, settings, device
         self._classes = len(source.class_names)
-        images = source.normalised(source.train.images)
-        self._real = [images[source.train.labels == c].to(device) for c in range(self._classes)]
+        classes = [source.train.of_class(c) for c in range(self._classes)]
+        self._real = [source.normalised(pictures).to(device) for pictures in classes]
         self._low, self._high = (source.normalised(torch.full((1, 1), v)).to(device) for v in (0.0, 1.0))
         self._synthetic = self._first_pictures().to(device).requires_grad_()
         self._optimizer = torch.optim.SGD(
