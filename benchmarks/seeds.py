@@ -1,9 +1,11 @@
-"""Distances over several seeds, as a Markdown table: python -m benchmarks.seeds --out runs/seeds.
+"""Methods and distances over several seeds, as a Markdown table: python -m benchmarks.seeds --out runs/seeds.
 
-Each seed is a condensation of its own, judged by networks of its own; the spread is the deviation over
-seeds. What is finished in the folder is not done again.
+Each seed is a condensation of its own, judged by networks of its own; the spread is the standard deviation
+over seeds. What is finished in the folder, and every network that was trained, is not done again.
 """
 
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -11,57 +13,49 @@ import torch
 import tyro
 
 import lqm
-from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol, random_pictures, score
-from lqm.images.sources import load_source
-
-Numbers = tuple[float, float, float]
+from lqm.images.evaluation import PROTOCOLS, Score, score
+from lqm.images.sources import Pictures
 
 
 def main(
     out: Path,
     source: str = "digits",
     per_class: tuple[int, ...] = (1, 10),
+    methods: tuple[str, ...] = ("dm", "datadam", "idm"),
     distances: tuple[str, ...] = ("mean", "lqm"),
+    baselines: tuple[str, ...] = ("random", "herding"),
     seeds: int = 5,
-    protocol: str = "quick-200",
+    networks: int = 4,
 ) -> None:
-    rules = PROTOCOLS[protocol]
-    print("| per class | training set | accuracy % | CvM before training | extremes % before training |")
-    print("|---:|---|---:|---:|---:|")
-    for count in per_class:
-        rows = {"random real": [_random(source, count, seed, rules) for seed in range(seeds)]}
-        for distance in distances:
-            rows[f"by {distance}"] = [
-                _condensed(source, distance, count, seed, rules, out / f"{count}-{distance}-{seed}")
-                for seed in range(seeds)
-            ]
-        for name, found in rows.items():
-            accuracies, statistics, extremes = zip(*found, strict=True)
-            cells = (
-                f"{100 * fmean(accuracies):.1f} ± {100 * stdev(accuracies):.1f}",
-                f"{fmean(statistics):.3f} ± {stdev(statistics):.3f}",
-                f"{100 * fmean(extremes):.2f} ± {100 * stdev(extremes):.2f}",
+    data = lqm.load_source(source)
+    rules = replace(PROTOCOLS["quick-200"], networks=networks)
+    print(f"{rules}; {seeds} seeds\n")
+    print("| per class | method | distance | accuracy % | CvM before training | extremes % before training |")
+    print("|---:|---|---|---:|---:|---:|")
+    kinds = [*((name, None) for name in baselines), *product(methods, distances)]
+    for count, (method, distance) in product(per_class, kinds):
+        found = []
+        for seed in range(seeds):
+            folder = out / f"{method}-{distance}-{count}-{seed}"
+            small = lqm.condense(
+                data, method=method, distance=distance, per_class=count, seed=seed, out=folder
             )
-            print(f"| {count} | {name} | {' | '.join(cells)} |", flush=True)
+            records = Pictures(*small.records())
+            found.append(score(lambda j, r=records: r, data, rules, seed=seed, device=torch.device("cpu")))
+        print(f"| {count} | {method} | {distance or '-'} | {_numbers(found)} |", flush=True)
 
 
-def _random(source: str, count: int, seed: int, rules: EvaluationProtocol) -> Numbers:
-    data = load_source(source)
-    found = score(
-        lambda j: random_pictures(data, count, seed, j), data, rules, seed=seed, device=torch.device("cpu")
+def _numbers(found: list[Score]) -> str:
+    def cell(values: list[float], scale: float, digits: int) -> str:
+        return f"{scale * fmean(values):.{digits}f} ± {scale * stdev(values):.{digits}f}"
+
+    return " | ".join(
+        (
+            cell([score.accuracy for score in found], 100, 1),
+            cell([score.before.cramer_von_mises for score in found], 1, 3),
+            cell([score.before.extremes for score in found], 100, 2),
+        )
     )
-    return found.accuracy, found.before.cramer_von_mises, found.before.extremes
-
-
-def _condensed(
-    source: str, distance: str, count: int, seed: int, rules: EvaluationProtocol, folder: Path
-) -> Numbers:
-    small = lqm.condense(source, distance=distance, per_class=count, seed=seed, out=folder)
-    for known in small.manifest.get("scores", []):
-        if known["protocol"]["name"] == rules.name and known["seed"] == seed:
-            return known["accuracy"], known["before"]["cramer_von_mises"], known["before"]["extremes"]
-    found = lqm.evaluate(small, protocol=rules.name, seed=seed).score
-    return found.accuracy, found.before.cramer_von_mises, found.before.extremes
 
 
 if __name__ == "__main__":

@@ -12,7 +12,13 @@ from lqm.images.sources import load_source
 torch.set_num_threads(1)
 os.environ["OMP_NUM_THREADS"] = "1"
 
-TINY = {"steps": 6, "width": 8, "real_batch": 32}
+TINY = {"steps": 6, "network": "convnet:width=8", "real_batch": 32}
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory, monkeypatch):
+    """No test meets what another has kept, or what the user has."""
+    monkeypatch.setenv("LQM_CACHE", str(tmp_path_factory.mktemp("cache")))
 
 
 @pytest.fixture(scope="session")
@@ -27,4 +33,4 @@ def tiny():
 
 @pytest.fixture
 def tiny_protocol():
-    return EvaluationProtocol("tiny", epochs=2, networks=2, width=8)
+    return EvaluationProtocol("tiny", epochs=2, networks=2, network="convnet:width=8")

@@ -14,7 +14,7 @@ from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.images.methods import METHODS
 from lqm.images.sources import SOURCES
 
-TINY = ["--set", "steps=3", "--set", "width=8", "--set", "real-batch=16"]
+TINY = ["--set", "steps=3", "--set", "network=convnet:width=8", "--set", "real-batch=16"]
 
 
 def lqm(monkeypatch, capsys, *words):
@@ -37,7 +37,8 @@ def type_in(monkeypatch, capsys):
 def quick(monkeypatch):
     """The digits' protocol, at a size that takes a second."""
     name = "quick-200"
-    monkeypatch.setitem(PROTOCOLS, name, EvaluationProtocol(name, epochs=2, networks=2, width=8))
+    protocol = EvaluationProtocol(name, epochs=2, networks=2, network="convnet:width=8")
+    monkeypatch.setitem(PROTOCOLS, name, protocol)
 
 
 def test_condense_then_evaluate(type_in, tmp_path, quick):
@@ -58,7 +59,7 @@ def test_condense_then_evaluate(type_in, tmp_path, quick):
     code, printed, _ = type_in(*command)
     assert code == 0
     assert f"20 pictures of 10 classes in {out}" in printed
-    assert "settings: steps=3, learning_rate=0.3, momentum=0.5, real_batch=16" in printed
+    assert "recipe: dm-1; settings: steps=3, learning_rate=0.3, momentum=0.5, real_batch=16" in printed
     assert f"lqm evaluate {out}" in printed
     assert (out / "pictures.png").exists()
     assert {p.name for p in out.iterdir()} >= {"run.json", "metrics.jsonl", "checkpoints", "manifest.json"}
@@ -84,7 +85,7 @@ def test_condense_then_evaluate(type_in, tmp_path, quick):
     assert (out / "manifest.json").read_bytes() == before, "a finished run is left as it is, scores and all"
 
 
-@pytest.mark.parametrize("command", [(), ("condense",), ("evaluate",), ("demo",)])
+@pytest.mark.parametrize("command", [(), *((name,) for name in cli.COMMANDS)])
 def test_help_fits_a_screen_and_has_an_example(type_in, command):
     code, printed, _ = type_in(*command, "--help")
     assert code == 0
@@ -131,7 +132,10 @@ def test_help_does_not_wait_for_torch():
         ),
         ("condense digits --set steps=many", "steps = 'many' can't be used: input should be a valid integer"),
         ("condense digits --set momentum=1", "momentum = '1' can't be used: input should be less than 1"),
-        ("condense digits --set start=mid", "start = 'mid' can't be used: input should be 'real' or 'noise'"),
+        (
+            "condense digits --set start=mid",
+            "start = 'mid' can't be used: input should be 'random', 'noise', ",
+        ),
         (
             "condense digits --per-class 0",
             "per_class = 0 can't be used: it should be a whole number, at least 1",
@@ -193,9 +197,11 @@ def test_a_folder_that_cant_be_is_one_sentence(type_in, tmp_path, name):
 
 
 def test_too_little_memory_is_one_sentence(type_in, tmp_path):
-    code, _, error = type_in("condense", "digits", "--out", tmp_path / "run", "--set", "width=20000000")
+    code, _, error = type_in(
+        "condense", "digits", "--out", tmp_path / "run", "--set", "network=convnet:width=20000000"
+    )
     assert code == 1
-    assert error == "lqm: there is not enough memory for this; try a smaller width, real_batch or per_class\n"
+    assert error == "lqm: there is not enough memory; try a smaller network, real_batch or per_class\n"
 
 
 def test_evaluating_a_file_or_an_unfinished_run_is_one_sentence(type_in, tmp_path):

@@ -3,20 +3,22 @@
 import pytest
 from PIL import Image
 
-from lqm import demo, recipes
+from lqm import demo
 from lqm.images.evaluation import PROTOCOLS
+from lqm.recipes import Recipe
 
 
 @pytest.fixture
 def small_demo(monkeypatch, tiny, tiny_protocol):
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
-    monkeypatch.setattr("lqm.api.load_recipe", lambda name: recipes.Recipe("tiny", {"dm": tiny}))
+    recipe = Recipe("tiny", "dm", 10, tiny, "tiny")
+    monkeypatch.setattr("lqm.condensing.fitting_recipe", lambda *_, **__: recipe)
 
 
 def test_the_demo_prints_the_table_and_saves_the_pictures(small_demo, tmp_path, capsys):
     demo.demo(tmp_path / "demo")
     printed = capsys.readouterr().out
-    for row in ("random real", "by mean", "by lqm", "all real"):
+    for row in ("random", "herding", "by mean", "by lqm", "full"):
         assert row in printed
     for name in ("condensed-by-mean.png", "condensed-by-lqm.png", "ecdf.png"):
         Image.open(tmp_path / "demo" / name).verify()

@@ -10,7 +10,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 def test_training_on_a_condensed_set_learns_real_digits(tmp_path):
-    settings = {"steps": 5, "width": 16}
+    settings = {"steps": 5, "network": "convnet:width=16"}
     lqm.condense("digits", per_class=10, settings=settings, out=tmp_path / "run", show_progress=False)
     script = EXAMPLES / "train_on_condensed.py"
     done = subprocess.run(

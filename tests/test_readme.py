@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import lqm
-from lqm import recipes
 from lqm.images.evaluation import PROTOCOLS
+from lqm.recipes import Recipe
 
 PAGE = Path(__file__).parent.parent / "README.md"
 ON_DIGITS, ON_OWN_PICTURES = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
@@ -19,7 +19,8 @@ def small_work(monkeypatch, tmp_path, tiny, tiny_protocol):
     monkeypatch.chdir(tmp_path)
     for name in ("field-1000", "quick-200"):
         monkeypatch.setitem(PROTOCOLS, name, tiny_protocol)
-    monkeypatch.setattr("lqm.api.load_recipe", lambda name: recipes.Recipe("field-1000", {"dm": tiny}))
+    recipe = Recipe("tiny", "dm", 10, tiny, "quick-200")
+    monkeypatch.setattr("lqm.condensing.fitting_recipe", lambda *_, **__: recipe)
 
 
 def test_condensing_saving_evaluating_and_loading(small_work):

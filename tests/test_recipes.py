@@ -1,29 +1,88 @@
-from importlib.resources import files
-
 import pytest
 
+from lqm.errors import ConfigError
 from lqm.images.evaluation import PROTOCOLS
 from lqm.images.methods import METHODS
-from lqm.recipes import Recipe, load_recipe
+from lqm.images.sources import SOURCES
+from lqm.recipes import fitting_recipe, load_recipes, named_recipe, recipe_sources
+from lqm.report.recipes import recipe_tables
 from lqm.settings import make_settings
 
-NAMES = sorted(
-    path.name.removesuffix(".toml") for path in files("lqm.recipes").iterdir() if path.name.endswith(".toml")
-)
+ALL = [(source, name) for source in recipe_sources() for name in load_recipes(source)]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_recipe_names_a_protocol_and_settings_that_exist(name):
-    recipe = load_recipe(name)
+@pytest.mark.parametrize(("source", "name"), ALL)
+def test_every_recipe_names_a_protocol_a_method_and_settings_that_exist(source, name):
+    recipe = load_recipes(source)[name]
     assert recipe.protocol in PROTOCOLS
-    for method in recipe.methods:
+    assert recipe.name.removesuffix("-cpu") == f"{recipe.method}-{recipe.per_class}"
+    make_settings(METHODS[recipe.method].Settings, recipe.settings)
+
+
+def test_every_named_source_has_recipes():
+    assert set(recipe_sources()) == {*SOURCES, "own"}
+
+
+@pytest.mark.parametrize("source", ["cifar10", "cifar100", "tinyimagenet"])
+def test_the_papers_table_is_there_with_its_scores_its_cost_and_a_scale_for_two_cores(source):
+    recipes = load_recipes(source)
+    for method in ("dm", "datadam", "idm"):
         for per_class in (1, 10, 50):
-            make_settings(METHODS[method].Settings, recipe.settings(method, per_class))
+            recipe = recipes[f"{method}-{per_class}"]
+            assert recipe.paper["mean"] > 0
+            assert ("lqm" in recipe.paper) == (method == "idm")
+            assert recipe.cost
+            cpu = recipes[f"{method}-{per_class}-cpu"]
+            assert cpu.settings["steps"] < 1000
+            assert cpu.protocol == "quick-200"
 
 
-def test_the_largest_budget_that_is_not_above_counts():
-    table = {"steps": 5, "per_class": {"10": {"steps": 7}, "1": {"width": 3}}}
-    recipe = Recipe("field-1000", {"dm": table})
-    assert recipe.settings("dm", 1) == recipe.settings("dm", 9) == {"steps": 5, "width": 3}
-    assert recipe.settings("dm", 10) == recipe.settings("dm", 50) == {"steps": 7}
-    assert recipe.settings("idm", 1) == {}
+def test_the_largest_budget_that_is_not_above_counts_and_a_cpu_has_its_own_scale():
+    def name(per_class, cpu):
+        return fitting_recipe("cifar10", "idm", per_class, cpu=cpu).name
+
+    assert [name(n, False) for n in (1, 9, 10, 49, 50, 999)] == [
+        "idm-1",
+        "idm-1",
+        "idm-10",
+        "idm-10",
+        "idm-50",
+        "idm-50",
+    ]
+    assert name(10, True) == "idm-10-cpu"
+    assert fitting_recipe("digits", "dm", 10, cpu=True).name == "dm-10"
+
+
+def test_a_method_without_a_recipe_has_its_defaults_and_the_sources_protocol():
+    recipe = fitting_recipe("digits", "herding", 10, cpu=True)
+    assert (recipe.settings, recipe.protocol) == ({}, "quick-200")
+    assert fitting_recipe("cifar10", "herding", 10, cpu=False).protocol == "field-1000"
+    assert fitting_recipe("cifar10", "herding", 10, cpu=True).protocol == "quick-200"
+
+
+def test_the_commands_of_idm_are_the_papers():
+    settings = {name: r.settings for name, r in load_recipes("cifar10").items()}
+    defaults = METHODS["idm"].Settings
+    first, ten, fifty = (make_settings(defaults, settings[f"idm-{n}"]) for n in (1, 10, 50))
+    assert (first.class_weight, first.real_batch, first.queue_interval) == (0.5, 5000, 5)
+    assert (ten.class_weight, ten.real_batch, ten.queue_interval) == (0.5, 256, 30)
+    assert (fifty.class_weight, fifty.real_batch, fifty.student_steps) == (0.1, 256, 10)
+    tiny = make_settings(defaults, load_recipes("tinyimagenet")["idm-50"].settings)
+    assert (tiny.class_weight, tiny.student_steps) == (0.8, 50)
+    hundred = make_settings(defaults, load_recipes("cifar100")["idm-10"].settings)
+    assert (hundred.class_weight, hundred.student_steps) == (0.1, 50)
+    assert (ten.learning_rate, ten.steps, ten.mosaic) == (0.2, 20_000, 2)
+    assert (ten.queue_start, ten.queue_limit, ten.students) == (3, 100, 2)
+
+
+def test_an_unknown_recipe_suggests_the_nearest():
+    with pytest.raises(ConfigError, match="no recipe for cifar10 'idm-11'; did you mean 'idm-1"):
+        named_recipe("cifar10", "idm-11")
+
+
+def test_the_table_has_a_row_for_each():
+    assert sum(table.row_count for table in recipe_tables()) == len(ALL)
+    (table,) = recipe_tables("digits")
+    assert table.row_count == len(load_recipes("digits"))
+    with pytest.raises(ConfigError, match="no source with recipes 'digit'; did you mean 'digits'"):
+        list(recipe_tables("digit"))

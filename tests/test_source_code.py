@@ -25,7 +25,7 @@ FORBIDDEN = (
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_no_pickle_is_read_or_written_and_no_text_is_run(path):
     text = path.read_text()
-    assert not [word for word in FORBIDDEN if re.search(rf"(?<![\w.]){re.escape(word)}", text)]
+    assert not [word for word in FORBIDDEN if re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", text)]
 
 
 def imports(path):
@@ -44,7 +44,8 @@ def test_distances_import_nothing_else_of_ours():
 def test_the_frame_knows_no_pictures():
     for folder in ("distances", "engine", "condensed"):
         for path in (PACKAGE / folder).glob("*.py"):
-            assert not [m for m in imports(path) if m.startswith(("lqm.images", "lqm.api", "lqm.cli"))]
+            above = ("lqm.images", "lqm.condensing", "lqm.evaluating", "lqm.cli")
+            assert not [m for m in imports(path) if m.startswith(above)]
             assert "from lqm import images" not in path.read_text()
 
 

@@ -16,24 +16,27 @@ __all__ = [
     "Pictures",
     "condense",
     "evaluate",
+    "from_dataset",
     "load",
     "load_source",
 ]
 
 if TYPE_CHECKING:
-    from lqm.api import Evaluation, condense, evaluate
     from lqm.condensed import CondensedSet, load
+    from lqm.condensing import condense
     from lqm.errors import LqmError
-    from lqm.images.sources import ImageSource, Pictures, load_source
+    from lqm.evaluating import Evaluation, evaluate
+    from lqm.images.sources import ImageSource, Pictures, from_dataset, load_source
 
 _HOMES = {
     "CondensedSet": "lqm.condensed",
-    "Evaluation": "lqm.api",
+    "Evaluation": "lqm.evaluating",
     "ImageSource": "lqm.images.sources",
     "LqmError": "lqm.errors",
     "Pictures": "lqm.images.sources",
-    "condense": "lqm.api",
-    "evaluate": "lqm.api",
+    "condense": "lqm.condensing",
+    "evaluate": "lqm.evaluating",
+    "from_dataset": "lqm.images.sources",
     "load": "lqm.condensed",
     "load_source": "lqm.images.sources",
 }

@@ -6,13 +6,17 @@ import torch
 from rich.console import Console
 from torch import Tensor
 
-from lqm.api import condense, evaluate
 from lqm.condensed import CondensedSet
+from lqm.condensed.sheet import contact_sheet
+from lqm.condensing import condense
 from lqm.engine.randomness import seeded
+from lqm.evaluating import evaluate
 from lqm.files import write_atomically
-from lqm.images.networks import ConvNet, embed_in_chunks
+from lqm.images.baselines import BASELINES
+from lqm.images.networks import make_network
 from lqm.images.sources import ImageSource, load_source
-from lqm.report.figures import contact_sheet, ecdf_figure
+from lqm.images.training import latent_features
+from lqm.report.figures import ecdf_figure
 from lqm.report.tables import score_markdown, score_table
 
 _PER_CLASS = 10
@@ -31,12 +35,10 @@ def demo(out: Path, seed: int = 0) -> None:
         for distance in ("mean", "lqm")
     }
     by_mean = evaluate(sets["mean"], seed=seed)
-    by_lqm = evaluate(sets["lqm"], seed=seed, baselines=True)
-    rows = {
-        "random real": by_lqm.baselines["random"],
-        "by mean": by_mean.score,
-        "by lqm": by_lqm.score,
-        "all real": by_lqm.baselines["full"],
+    by_lqm = evaluate(sets["lqm"], seed=seed, baselines=BASELINES)
+    rows = {**by_lqm.baselines, "by mean": by_mean.score, "by lqm": by_lqm.score}
+    table = {
+        by_lqm.protocol.network: {name: rows[name] for name in sorted(rows, key=lambda n: rows[n].accuracy)}
     }
     pictures = [out / "condensed-by-mean.png", out / "condensed-by-lqm.png", out / "ecdf.png"]
     contact_sheet(sets["mean"], pictures[0])
@@ -45,8 +47,8 @@ def demo(out: Path, seed: int = 0) -> None:
     report = out / "report.md"
     images = "\n".join(f"![{path.stem}]({path.name})" for path in pictures)
     title = "# The digits, condensed\n\n"
-    write_atomically(report, f"{title}{score_markdown(rows, by_lqm.protocol)}\n{images}\n".encode())
-    console.print(score_table(rows, by_lqm.protocol))
+    write_atomically(report, f"{title}{score_markdown(table, by_lqm.protocol)}\n{images}\n".encode())
+    console.print(score_table(table, by_lqm.protocol))
     for path in (*pictures, report):
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
 
@@ -55,10 +57,10 @@ def _draw_ecdf(source: ImageSource, sets: dict[str, CondensedSet], path: Path, s
     """The paper's figure 1: of all classes and features, the one in which mean matching strays farthest."""
     settings = sets["mean"].manifest["settings"]
     with seeded(seed, "figure"):
-        network = ConvNet(source.shape, len(source.class_names), settings["width"], settings["depth"])
+        network = make_network(settings["network"], source.shape, len(source.class_names))
 
     def features(images: Tensor, labels: Tensor) -> list[Tensor]:
-        found = embed_in_chunks(network, source.normalised(images))
+        found = latent_features(network, images, source)
         return [found[labels == c] for c in range(len(source.class_names))]
 
     real = features(source.train.images, source.train.labels)

@@ -1,4 +1,4 @@
-"""What every method promises with every distance."""
+"""What every method promises, and with every distance if it matches."""
 
 import pytest
 import torch
@@ -11,14 +11,24 @@ from lqm.errors import DivergedError
 from lqm.images.methods import METHODS
 from lqm.images.sources import ImageSource, Pictures
 
-PAIRS = [(method, distance) for method in METHODS for distance in DISTANCES]
+MATCHING = [name for name, kind in METHODS.items() if kind.matches]
+CHOOSING = [name for name in METHODS if name not in MATCHING]
+PAIRS = [(method, distance) for method in MATCHING for distance in DISTANCES]
 CPU = torch.device("cpu")
+SMALL_QUEUE = {"student_batch": 16, "student_steps": 2, "queue_interval": 2, "queue_limit": 4}
+SMALL = {
+    "dm": {"real_batch": 32},
+    "datadam": {"real_batch": 32},
+    "idm": {"real_batch": 32, **SMALL_QUEUE},
+    **{name: {"batch": 32} for name in CHOOSING},
+}
 
 
-def build(source, method, distance, per_class=3, seed=0, **settings):
+def build(source, method, distance="lqm", per_class=3, seed=0, **settings):
     kind = METHODS[method]
-    values = {"steps": 6, "width": 8, "real_batch": 32, **settings}
-    return kind(source, DISTANCES[distance], per_class, seed, kind.Settings(**values), CPU)
+    values = {"steps": 6, "network": "convnet:width=8", **SMALL[method], **settings}
+    settings = kind.Settings() if method == "random" else kind.Settings(**values)
+    return kind(source, DISTANCES[distance], per_class, seed, settings, CPU)
 
 
 @pytest.mark.parametrize(("method", "distance"), PAIRS)
@@ -46,13 +56,35 @@ def test_a_state_taken_up_again_goes_on_bit_for_bit(digits, method, distance):
     for i in range(2, 4):
         second.step(i)
     assert second.result().images.equal(straight.result().images)
+    assert second.state().keys() == straight.state().keys()
     assert all(tensor.equal(straight.state()[name]) for name, tensor in second.state().items())
+
+
+@pytest.mark.parametrize("method", CHOOSING)
+def test_what_chooses_gives_distinct_real_pictures_and_goes_on_bit_for_bit(digits, method):
+    straight, first, second = (build(digits, method, per_class=5) for _ in range(3))
+    for i in range(4):
+        straight.step(i)
+    for i in range(2):
+        first.step(i)
+    second.load_state({name: tensor.clone() for name, tensor in first.state().items()})
+    for i in range(2, 4):
+        second.step(i)
+    small = second.result()
+    assert small.images.equal(straight.result().images)
+    for label in range(10):
+        real = {tuple(p.flatten().tolist()) for p in digits.train.of_class(label)}
+        chosen = {tuple(p.flatten().tolist()) for p in small.images[small.labels == label]}
+        assert len(chosen) == 5
+        assert chosen <= real
 
 
 @pytest.mark.parametrize(("method", "distance"), PAIRS)
 def test_the_loss_falls(digits, method, distance):
     """Judged on a network and a batch that no step has seen."""
-    learner = build(digits, method, distance, learning_rate=3.0, start="noise", depth=2, width=16)
+    own = {"dm": {"learning_rate": 3.0}, "datadam": {"learning_rate": 0.3}, "idm": {"class_weight": 0}}
+    shape = {"start": "noise", "network": "convnet:width=16:depth=2"}
+    learner = build(digits, method, distance, **shape, **own[method])
     before = [build_loss(learner, i) for i in range(1000, 1004)]
     for i in range(60):
         learner.step(i)
@@ -93,7 +125,7 @@ def test_the_same_seed_gives_the_same_set_and_another_seed_another(digits, metho
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("per_class", [1, 40])
 def test_one_record_a_class_and_more_records_than_the_real_batch(digits, method, per_class):
-    learner = build(digits, method, "lqm", per_class=per_class, real_batch=16)
+    learner = build(digits, method, "lqm", per_class=per_class)
     run(learner, 2, show_progress=False)
     assert len(learner.result().labels) == 10 * per_class
 
@@ -109,14 +141,19 @@ def test_unequal_classes_colours_and_odd_sizes(method):
     assert learner.result().images.shape == (9, 3, 11, 11)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", MATCHING)
 def test_divergence_names_the_class(digits, method):
     class Spoiled(Mean):
+        seen = 0
+
         def loss(self, target, synthetic):
-            return super().loss(target, synthetic) * torch.tensor([1.0] * 7 + [torch.inf] + [1.0] * 2)
+            losses = super().loss(target, synthetic)
+            spoiled = torch.arange(Spoiled.seen, Spoiled.seen + len(losses)) == 7
+            Spoiled.seen += len(losses)
+            return losses.masked_fill(spoiled, torch.inf)
 
     kind = METHODS[method]
-    settings = kind.Settings(steps=2, width=4, real_batch=8)
+    settings = kind.Settings(steps=2, network="convnet:width=4", **SMALL[method])
     with pytest.raises(DivergedError, match="the loss of class '7' became inf at step 1 of 2"):
         run(kind(digits, Spoiled(), 2, 0, settings, CPU), 2, show_progress=False)
 
@@ -130,7 +167,7 @@ def test_the_callers_random_state_is_left_alone(digits, method):
     assert torch.rand(1).equal(expected)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", MATCHING)
 def test_a_distance_of_the_users_own_is_accepted(digits, method, tiny):
     class Medians:
         name = "medians"
@@ -142,6 +179,51 @@ def test_a_distance_of_the_users_own_is_accepted(digits, method, tiny):
             return (target[0] - synthetic.median(dim=-2).values).square().sum(dim=-1)
 
     small = lqm.condense(
-        digits, method=method, distance=Medians(), per_class=2, settings=tiny, show_progress=False
+        digits,
+        method=method,
+        distance=Medians(),
+        per_class=2,
+        settings=tiny | SMALL[method],
+        show_progress=False,
     )
     assert small.manifest["distance"] == {"name": "medians"}
+
+
+@pytest.mark.parametrize("method", MATCHING)
+@pytest.mark.parametrize("start", ["noise", "herding", "k-centre", "k-means"])
+def test_any_method_starts_from_anything(digits, method, start):
+    learner = build(digits, method, start=start, start_steps=2)
+    before = learner.result()
+    again = build(digits, method, start=start, start_steps=2)
+    assert before.images.equal(again.result().images)
+    assert not before.images.equal(build(digits, method).result().images)
+    run(learner, 1, show_progress=False)
+    assert not learner.result().images.equal(before.images)
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "random"])
+def test_a_network_of_the_users_own_is_used(digits, method):
+    made = []
+
+    def mine(shape, classes):
+        made.append(shape)
+        return torch.nn.Sequential(
+            torch.nn.Conv2d(1, 4, 3),
+            torch.nn.ReLU(),
+            torch.nn.Conv2d(4, 4, 3),
+            torch.nn.ReLU(),
+            torch.nn.Flatten(),
+            torch.nn.Linear(64, classes),
+        )
+
+    small = lqm.condense(
+        digits,
+        method=method,
+        per_class=2,
+        network=mine,
+        settings={"steps": 2, **SMALL[method]},
+        show_progress=False,
+    )
+    assert made
+    assert set(made) == {(1, 8, 8)}
+    assert small.manifest["settings"]["network"].startswith("own:")

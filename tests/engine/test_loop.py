@@ -46,7 +46,7 @@ def metrics(path):
 
 
 def run_quietly(method, steps, where, seconds=1000.0):
-    run(method, steps, where, checkpoint_seconds=seconds, show_progress=False)
+    return run(method, steps, where, checkpoint_seconds=seconds, show_progress=False)
 
 
 def test_a_run_without_a_folder_needs_none():
@@ -58,7 +58,9 @@ def test_a_run_without_a_folder_needs_none():
 def test_metrics_are_one_json_object_a_line(tmp_path):
     with folder(tmp_path) as where:
         run_quietly(Counter(), 4, where)
-    assert metrics(tmp_path) == [{"step": i, "loss": float(i)} for i in range(4)]
+    lines = metrics(tmp_path)
+    assert [(line["step"], line["loss"]) for line in lines] == [(i, float(i)) for i in range(4)]
+    assert all(line.keys() == {"step", "loss", "seconds"} for line in lines)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -70,8 +72,9 @@ def test_a_signal_saves_and_stops_and_the_next_run_goes_on_bit_for_bit(tmp_path,
     assert stopped.value.signal_number == number
     resumed = Counter()
     with folder(tmp_path) as where:
-        run_quietly(resumed, 10, where)
+        total = run_quietly(resumed, 10, where)
     assert resumed.steps == list(range(4, 10))
+    assert total == pytest.approx(sum(line["seconds"] for line in metrics(tmp_path)), abs=1e-4)
     assert resumed.total.equal(straight.total)
     assert [line["step"] for line in metrics(tmp_path)] == list(range(10))
 

@@ -17,7 +17,7 @@ import sys, torch
 torch.set_num_threads(1)
 import lqm
 lqm.condense("digits", per_class=2, seed=3, out=sys.argv[1], checkpoint_seconds=0.05,
-             settings={"steps": 300, "width": 8, "real_batch": 16})
+             settings={"steps": 300, "network": "convnet:width=8", "real_batch": 16})
 """
 
 # Dies at the n-th rename of a file into its place: just before it, or just after.
@@ -119,7 +119,7 @@ def catches(child, number):
 def test_ctrl_c_and_sigterm_stop_cleanly_with_their_exit_code(tmp_path, number):
     out = tmp_path / "run"
     lqm_command = Path(sys.executable).with_name("lqm")
-    settings = ["--set", "steps=100000", "--set", "width=8", "--set", "real_batch=16"]
+    settings = ["--set", "steps=100000", "--set", "network=convnet:width=8", "--set", "real_batch=16"]
     child = subprocess.Popen(
         [lqm_command, "condense", "digits", "--per-class", "2", "--out", out, *settings],
         stderr=subprocess.PIPE,

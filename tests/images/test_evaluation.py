@@ -2,25 +2,24 @@ import pytest
 import torch
 
 from lqm.engine.randomness import generator
+from lqm.images.baselines import random_pictures
 from lqm.images.evaluation import (
     EvaluationProtocol,
     LatentMatch,
     Score,
-    accuracy,
     fresh_network,
     latent_match,
-    random_pictures,
     score,
-    train,
 )
 from lqm.images.networks import ConvNet
 from lqm.images.sources import pick
+from lqm.images.training import accuracy, train
 
 CPU = torch.device("cpu")
 
 
 def test_a_few_epochs_on_all_digits_learn_most_of_them(digits):
-    protocol = EvaluationProtocol("short", epochs=12, networks=1, width=16, batch=32)
+    protocol = EvaluationProtocol("short", epochs=12, networks=1, network="convnet:width=16", batch=32)
     found = score(lambda j: digits.train, digits, protocol, seed=0, device=CPU)
     assert found.accuracy > 0.8
     assert found.pictures == len(digits.train.labels)
@@ -52,7 +51,7 @@ def test_accuracy_is_the_share_of_right_answers(digits):
             self.classifier.bias.data = torch.nn.functional.one_hot(torch.tensor(3), 10).float()
 
     expected = (digits.test.labels == 3).double().mean().item()
-    assert accuracy(Always3(), digits, CPU) == pytest.approx(expected)
+    assert accuracy(Always3(), digits) == pytest.approx(expected)
 
 
 def test_the_schedule_is_the_fields(digits, monkeypatch):
@@ -65,9 +64,18 @@ def test_the_schedule_is_the_fields(digits, monkeypatch):
         return original(self, *args, **kwargs)
 
     monkeypatch.setattr(torch.optim.SGD, "step", spy)
-    protocol = EvaluationProtocol("schedule", epochs=10, networks=1, width=4, batch=8)
-    network = fresh_network(digits, protocol, seed=0, index=0)
-    train(network, random_pictures(digits, 1, 0, 0), digits, protocol, generator(0, "batches"))
+    network = fresh_network(digits, "convnet:width=4", seed=0, index=0)
+    train(
+        network,
+        random_pictures(digits, 1, 0, 0),
+        digits,
+        epochs=10,
+        learning_rate=0.01,
+        momentum=0.9,
+        weight_decay=5e-4,
+        batch=8,
+        draws=generator(0, "batches"),
+    )
     rates = [rate for _, rate in steps]
     assert rates == [0.01] * 2 * 7 + [pytest.approx(0.001)] * 2 * 4
     assert len({optimizer for optimizer, _ in steps}) == 2
@@ -91,12 +99,12 @@ def test_pick_gives_all_when_asked_for_more():
 
 def test_real_pictures_are_never_extreme_even_one_at_a_time(digits, tiny_protocol):
     for j in range(5):
-        network = fresh_network(digits, tiny_protocol, 0, j)
-        assert latent_match(network, random_pictures(digits, 1, 0, j), digits, CPU).extremes == 0
+        network = fresh_network(digits, tiny_protocol.network, 0, j)
+        assert latent_match(network, random_pictures(digits, 1, 0, j), digits).extremes == 0
 
 
 def test_the_protocol_says_itself():
-    text = str(EvaluationProtocol("quick", epochs=300, networks=5, width=64))
+    text = str(EvaluationProtocol("quick", epochs=300, networks=5, network="convnet:width=64"))
     assert "quick" in text
     assert "300 epochs each at rate 0.01" in text
     assert "5 fresh ConvNet-3 of width 64" in text
@@ -105,7 +113,7 @@ def test_the_protocol_says_itself():
 def test_the_match_before_training_is_on_the_same_networks_for_every_set(digits, tiny_protocol):
     first, second = (random_pictures(digits, 2, 0, j) for j in range(2))
     expected = [
-        latent_match(fresh_network(digits, tiny_protocol, 0, j), first, digits, CPU).cramer_von_mises
+        latent_match(fresh_network(digits, tiny_protocol.network, 0, j), first, digits).cramer_von_mises
         for j in range(2)
     ]
     found = score(lambda j: first, digits, tiny_protocol, seed=0, device=CPU)
@@ -117,7 +125,7 @@ def test_the_match_before_training_is_on_the_same_networks_for_every_set(digits,
 def test_the_match_is_the_average_of_scipys_statistic_and_of_the_extremes(digits, tiny_protocol):
     from scipy.stats import cramervonmises_2samp
 
-    network = fresh_network(digits, tiny_protocol, 0, 0)
+    network = fresh_network(digits, tiny_protocol.network, 0, 0)
     pictures = random_pictures(digits, 3, 0, 0)
     statistics, extremes = [], []
     for c in range(10):
@@ -128,7 +136,7 @@ def test_the_match_is_the_average_of_scipys_statistic_and_of_the_extremes(digits
         for f in range(real.shape[1]):
             statistics.append(cramervonmises_2samp(real[:, f], own[:, f]).statistic)
             extremes.extend((own[:, f] < real[:, f].min()) | (own[:, f] > real[:, f].max()))
-    found = latent_match(network, pictures, digits, CPU)
+    found = latent_match(network, pictures, digits)
     # Each value of a real picture that was picked is tied with itself, which SciPy counts differently.
     assert found.cramer_von_mises == pytest.approx(sum(statistics) / len(statistics), abs=0.01)
     assert found.extremes == sum(extremes) / len(extremes) == 0

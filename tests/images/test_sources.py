@@ -1,6 +1,10 @@
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from sklearn.datasets import load_digits
 
 from lqm.errors import ConfigError, DataError
@@ -40,6 +44,74 @@ def test_an_unknown_source_suggests_the_nearest():
         load_source("digit")
 
 
+def test_an_unknown_source_may_have_been_meant_as_a_path():
+    with pytest.raises(
+        ConfigError, match=r"Known: cifar10, .*, tinyimagenet, or the path of a folder .*\.npz"
+    ):
+        load_source("nowhere/at/all")
+    with pytest.raises(ConfigError, match="there is no source ''"):
+        load_source("")
+    with pytest.raises(DataError, match=r"there is no nowhere; it should be a folder .*\.npz, a \.parquet"):
+        load_source(Path("nowhere"))
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path):
+    (tmp_path / "set.zip").write_bytes(b"")
+    with pytest.raises(DataError, match=r"set\.zip can't be read as pictures; it should be a folder"):
+        load_source(tmp_path / "set.zip")
+
+
+def test_a_source_is_returned_as_it_is_and_takes_no_options(digits):
+    assert load_source(digits) is digits
+    with pytest.raises(ConfigError, match="'digits' is a source already; leave size, augmentation out"):
+        load_source(digits, size=8, augmentation=["flip"])
+
+
+def test_a_source_is_found_again_by_its_origin():
+    source = load_source("digits", size=16, augmentation=("crop", "scale"))
+    assert source.origin == {"source": "digits", "size": 16, "augmentation": ["crop", "scale"]}
+    again = load_source(**json.loads(json.dumps(source.origin)))
+    assert (again.fingerprint, again.augmentation) == (source.fingerprint, ("crop", "scale"))
+    assert source.shape == (1, 16, 16)
+    assert load_source("digits").origin == {"source": "digits"}
+
+
+def test_one_operation_needs_no_list():
+    source = load_source("digits", augmentation="crop")
+    assert source.augmentation == ("crop",)
+    assert source.origin == {"source": "digits", "augmentation": ["crop"]}
+    with pytest.raises(ConfigError, match=r"is \(\); it should be a tuple"):
+        load_source("digits", augmentation=())
+
+
+def test_a_path_called_like_a_known_source_stays_a_path(tmp_path, monkeypatch):
+    rows = np.arange(4 * 64, dtype=np.uint8).reshape(4, 8, 8)
+    for label in ("a", "b"):
+        (tmp_path / "digits" / label).mkdir(parents=True)
+        for number, pixels in enumerate(rows):
+            Image.fromarray(pixels).save(tmp_path / "digits" / label / f"{number}.png")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LQM_CACHE", str(tmp_path / "cache"))
+    source = load_source(Path("digits"))
+    assert source.class_names == ("a", "b")
+    assert load_source(**source.origin).fingerprint == source.fingerprint
+
+
+def test_the_digits_have_a_test_set_of_their_own():
+    with pytest.raises(ConfigError, match="'digits' has a test set of its own"):
+        load_source("digits", test_fraction=0.5)
+
+
+def test_bytes_are_measured_like_their_floats():
+    whole = torch.randint(0, 256, (4, 3, 8, 8), dtype=torch.uint8)
+    packed, floats = (
+        source(Pictures(x, [0, 0, 1, 1]), Pictures(x, [0, 0, 1, 1])) for x in (whole, whole / 255)
+    )
+    torch.testing.assert_close(packed.mean, floats.mean)
+    torch.testing.assert_close(packed.std, floats.std)
+    torch.testing.assert_close(packed.normalised(whole), floats.normalised(whole / 255))
+
+
 def pictures(count=4, shape=(1, 8, 8), labels=(0, 0, 1, 1)):
     return Pictures(torch.rand(count, *shape), torch.tensor(labels))
 
@@ -57,10 +129,10 @@ def test_a_source_of_ones_own_is_accepted():
     [
         (
             Pictures(torch.zeros(4, 8, 8), torch.zeros(4, dtype=torch.int64)),
-            r"floats of shape \[N, C, H, W\]",
+            r"floats or uint8 of shape \[N, C, H, W\]",
         ),
         (Pictures(torch.zeros(0, 1, 8, 8), torch.zeros(0, dtype=torch.int64)), "N > 0"),
-        (Pictures(torch.zeros(4, 1, 8, 8, dtype=torch.uint8), torch.zeros(4, dtype=torch.int64)), "floats"),
+        (Pictures(torch.zeros(4, 1, 8, 8, dtype=torch.int32), torch.zeros(4, dtype=torch.int64)), "uint8"),
         (
             Pictures(torch.rand(4, 1, 8, 8), torch.zeros(3, dtype=torch.int64)),
             r"whole numbers of shape \[4\]",

@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.utils.data import TensorDataset
 
 from lqm.condensed.artefact import Manifest, read_artefact, require_free, write_artefact, write_manifest
+from lqm.condensed.mosaic import expand
 from lqm.errors import ArtifactError
 
 
@@ -16,7 +17,7 @@ class CondensedSet:
     """A small labelled set that stands in for a large one.
 
     Attributes:
-        images: pixels in [0, 1], [M, C, H, W].
+        images: pixels in [0, 1], [M, C, H, W]; `records` says what to train on.
         labels: class numbers, [M].
         class_names: what the numbers mean.
         manifest: where it comes from, how it was made, how to use it, and what it scored.
@@ -29,9 +30,15 @@ class CondensedSet:
     manifest: Manifest = field(repr=False)
     path: Path | None = None
 
+    def records(self) -> tuple[Tensor, Tensor]:
+        """Pictures and labels to train on, in [0, 1]: `images`, or the cells of these if they are mosaics."""
+        factor = self.manifest.get("mosaic", 1)
+        return expand(self.images, factor), self.labels.repeat_interleave(factor**2)
+
     def dataset(self) -> TensorDataset:
-        """Pictures and labels, normalised as the manifest says: train on it without further preprocessing."""
-        return TensorDataset(self.normalised(self.images), self.labels)
+        """The records, normalised as the manifest says: train on it without further preprocessing."""
+        images, labels = self.records()
+        return TensorDataset(self.normalised(images), labels)
 
     def normalised(self, images: Tensor) -> Tensor:
         """Bring pixels in [0, 1], of this set or of a test set, to what a network is to be fed."""

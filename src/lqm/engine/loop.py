@@ -18,6 +18,8 @@ from lqm.engine.progress import Progress, warn
 from lqm.engine.run import Metrics, RunFolder
 from lqm.errors import ConfigError, DivergedError, StoppedError
 
+_SAVING_SHARE = 10
+
 
 class Method(Protocol):
     """One way to improve a synthetic set; owns no loop, no file, no progress bar and no print."""
@@ -47,10 +49,12 @@ def run(
     name: str = "condense",
     checkpoint_seconds: float = 10.0,
     show_progress: bool = True,
-) -> None:
+) -> float:
     """Bring a method to `steps` steps, from the folder's last checkpoint if there is one.
 
-    A run that was stopped or killed and taken up again ends bit for bit like one that was not.
+    A run that was stopped or killed and taken up again ends bit for bit like one that was not. Gives the
+    seconds that all steps took, those before it was stopped included. With `checkpoint_seconds` 0 every step
+    is saved.
 
     Raises:
         StoppedError: after Ctrl-C or SIGTERM; the state is saved.
@@ -61,6 +65,8 @@ def run(
     done = first
     pending: list[tuple[int, Metrics]] = []
     saved_at = time.monotonic()
+    saving = 0.0
+    total = folder.seconds() if folder else 0.0
     with (
         _stop_requests(enabled=folder is not None) as requests,
         Progress(name, steps, first, shown=show_progress) as bar,
@@ -68,17 +74,24 @@ def run(
         for i in range(first, steps):
             done = i + 1
             try:
+                began = time.monotonic()
                 metrics = method.step(i)
                 _require_finite(metrics)
+                seconds = time.monotonic() - began
+                total += seconds
                 stopping = bool(requests)
                 if folder:
-                    pending.append((i, metrics))
-                    if stopping or done == steps or time.monotonic() - saved_at >= checkpoint_seconds:
+                    pending.append((i, {**metrics, "seconds": round(seconds, 6)}))
+                    # A state that is slow to save is saved more rarely, so that it costs a tenth at most.
+                    wait = max(checkpoint_seconds, _SAVING_SHARE * saving) if checkpoint_seconds else 0.0
+                    if stopping or done == steps or time.monotonic() - saved_at >= wait:
                         state = method.state()
                         _require_finite_state(state)
+                        began = time.monotonic()
                         folder.log(pending)
                         last_good = folder.save(done, state)
                         pending, saved_at = [], time.monotonic()
+                        saving = saved_at - began
             except DivergedError as error:
                 good = (
                     f"the last good checkpoint is {last_good}" if last_good else "there is no checkpoint yet"
@@ -95,6 +108,7 @@ def run(
             "the same command goes on from there",
             requests[0],
         )
+    return total
 
 
 def _take_up(method: Method, steps: int, folder: RunFolder | None) -> tuple[int, Path | None]:

@@ -81,6 +81,11 @@ class RunFolder:
             write_atomically(self._metrics, b"".join(_lines_before(lines, step)))
         return checkpoint
 
+    def seconds(self) -> float:
+        """What the steps that are logged have taken."""
+        lines = self._metrics.read_bytes().splitlines() if self._metrics.exists() else []
+        return sum(float(json.loads(line).get("seconds", 0.0)) for line in lines)
+
     def log(self, entries: list[tuple[int, Metrics]]) -> None:
         """Append metrics, one JSON object a line."""
         text = "".join(json.dumps({"step": step, **metrics}) + "\n" for step, metrics in entries)

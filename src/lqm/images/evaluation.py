@@ -1,18 +1,21 @@
 """What a set of pictures is worth: the test accuracy of fresh networks trained on it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from math import ceil
 from statistics import fmean, pstdev
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from lqm.diagnostics import cramer_von_mises, extreme_share
 from lqm.engine.randomness import generator, seeded
-from lqm.images.augment import augment, draw
-from lqm.images.networks import ConvNet, embed_in_chunks
-from lqm.images.sources import ImageSource, Pictures, pick
+from lqm.images.networks import NETWORKS, Network, NetworkMaker, describe, make_network
+from lqm.images.scorebook import keep
+from lqm.images.sources import ImageSource, Pictures
+from lqm.images.training import accuracy, latent_features, train
+
+_MATCHED = 500
 
 
 @dataclass(frozen=True)
@@ -20,32 +23,44 @@ class EvaluationProtocol:
     """How networks are trained and judged; fixed, named, and printed beside every score.
 
     The schedule is the field's: epochs 0 to `epochs`, and after epoch `epochs // 2 + 1` a new optimiser
-    with a tenth of the learning rate. Each batch is augmented by one operation, with own numbers a picture.
-    The last network counts; nothing is selected by test accuracy.
+    with a tenth of the learning rate. The whole training set, where that would take days, gets about
+    `full_steps` steps of the same schedule. The last network counts; nothing is selected by test accuracy.
     """
 
     name: str
     epochs: int
     networks: int
-    width: int
-    depth: int = 3
+    network: str = "convnet"
+    full_steps: int = 40_000
     learning_rate: float = 0.01
     momentum: float = 0.9
     weight_decay: float = 5e-4
     batch: int = 256
 
     def __str__(self) -> str:
+        known = self.network.partition(":")[0] in NETWORKS
         return (
-            f"{self.name}: {self.networks} fresh ConvNet-{self.depth} of width {self.width}, "
+            f"{self.name}: {self.networks} fresh {describe(self.network) if known else self.network}, "
             f"{self.epochs} epochs each at rate {self.learning_rate:g}, mean and deviation over networks"
         )
+
+    def epochs_for(self, pictures: int, *, full: bool = False) -> int:
+        """Epochs on a set of so many pictures; fewer on a large `full` training set."""
+        return min(self.epochs, ceil(self.full_steps / ceil(pictures / self.batch))) if full else self.epochs
 
 
 PROTOCOLS = {
     protocol.name: protocol
     for protocol in (
-        EvaluationProtocol("field-1000", epochs=1000, networks=5, width=128),
-        EvaluationProtocol("quick-200", epochs=200, networks=4, width=32, learning_rate=0.1),
+        EvaluationProtocol("field-1000", epochs=1000, networks=5),
+        EvaluationProtocol(
+            "quick-200",
+            epochs=200,
+            networks=4,
+            network="convnet:width=32",
+            full_steps=3000,
+            learning_rate=0.1,
+        ),
     )
 }
 
@@ -94,86 +109,98 @@ def score(
     *,
     seed: int,
     device: torch.device,
+    network: NetworkMaker | None = None,
+    full: bool = False,
     after_each: Callable[[int, Mapping[str, float]], None] = lambda count, metrics: None,
 ) -> Score:
-    """Train the protocol's networks, network j on `pictures(j)`, and test them on the source's test set."""
+    """Train the protocol's networks, network j on `pictures(j)`, and test them on the source's test set.
+
+    What a network found is kept, so that an evaluation that was stopped goes on after the last one.
+
+    Args:
+        pictures: what network j is trained on.
+        source: has the test set, and the real distributions.
+        protocol: how they are trained.
+        seed: of the networks and of their training.
+        device: where to compute.
+        network: a factory of the user's own in place of the protocol's network; its scores are not kept.
+        full: whether this is the whole training set, to which the protocol may give fewer epochs.
+        after_each: told how many networks are done, and how the last one did.
+    """
     accuracies, before, after = [], [], []
     for j in range(protocol.networks):
         chosen = pictures(j)
-        network = fresh_network(source, protocol, seed, j).to(device)
-        before.append(latent_match(network, chosen, source, device))
-        train(network, chosen, source, protocol, generator(seed, "evaluation batches", j))
-        after.append(latent_match(network, chosen, source, device))
-        accuracies.append(accuracy(network, source, device))
+
+        def judge(chosen: Pictures = chosen, j: int = j) -> dict[str, list[float]]:
+            return _judge(chosen, source, protocol, network or protocol.network, seed, j, device, full)
+
+        key = {"protocol": asdict(protocol), "seed": seed, "index": j, "full": full}
+        found = judge() if network else keep(key, chosen, source, device, judge)
+        accuracies.append(found["accuracy"][0])
+        before.append(LatentMatch(*found["before"]))
+        after.append(LatentMatch(*found["after"]))
         after_each(j + 1, {"accuracy": accuracies[-1]})
     return Score(len(chosen.labels), tuple(accuracies), _mean(before), _mean(after))
 
 
-def fresh_network(source: ImageSource, protocol: EvaluationProtocol, seed: int, index: int) -> ConvNet:
-    """The protocol's network number `index`, before its training."""
-    with seeded(seed, "evaluation network", index):
-        return ConvNet(source.shape, len(source.class_names), protocol.width, protocol.depth)
-
-
-def train(
-    network: ConvNet,
+def _judge(
     pictures: Pictures,
     source: ImageSource,
     protocol: EvaluationProtocol,
-    draws: torch.Generator,
-) -> None:
-    """Train a network on pictures in [0, 1], as the protocol says."""
-    device = next(network.parameters()).device
-    images, labels = source.normalised(pictures.images).to(device), pictures.labels.to(device)
-    optimizer = _optimizer(network, protocol, protocol.learning_rate)
-    for epoch in range(protocol.epochs + 1):
-        for batch in torch.randperm(len(labels), generator=draws).split(protocol.batch):
-            record = draw(source.augmentation, draws, rows=len(batch))
-            chosen = batch.to(device)
-            loss = F.cross_entropy(network(augment(images[chosen], record)), labels[chosen])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-        if epoch == protocol.epochs // 2 + 1:
-            optimizer = _optimizer(network, protocol, protocol.learning_rate * 0.1)
+    maker: str | NetworkMaker,
+    seed: int,
+    index: int,
+    device: torch.device,
+    full: bool,
+) -> dict[str, list[float]]:
+    """What one network finds, as plain numbers."""
+    network = fresh_network(source, maker, seed, index).to(device)
+    before = latent_match(network, pictures, source)
+    train(
+        network,
+        pictures,
+        source,
+        epochs=protocol.epochs_for(len(pictures.labels), full=full),
+        learning_rate=protocol.learning_rate,
+        momentum=protocol.momentum,
+        weight_decay=protocol.weight_decay,
+        batch=protocol.batch,
+        draws=generator(seed, "evaluation batches", index),
+    )
+    after = latent_match(network, pictures, source)
+    return {
+        "accuracy": [accuracy(network, source)],
+        "before": [before.cramer_von_mises, before.extremes],
+        "after": [after.cramer_von_mises, after.extremes],
+    }
 
 
-@torch.no_grad()
-def accuracy(network: ConvNet, source: ImageSource, device: torch.device) -> float:
-    """Share of the test pictures that a network names rightly."""
-    images = source.normalised(source.test.images).to(device)
-    found = network.classifier(embed_in_chunks(network, images)).argmax(dim=1)
-    return float((found == source.test.labels.to(device)).double().mean())
+def fresh_network(source: ImageSource, maker: str | NetworkMaker, seed: int, index: int) -> Network:
+    """Network number `index` of an evaluation, before its training."""
+    with seeded(seed, "evaluation network", index):
+        return make_network(maker, source.shape, len(source.class_names))
 
 
-def latent_match(
-    network: ConvNet, pictures: Pictures, source: ImageSource, device: torch.device
-) -> LatentMatch:
-    """How well pictures keep the latent distributions of their classes under one network."""
+def latent_match(network: Network, pictures: Pictures, source: ImageSource) -> LatentMatch:
+    """How well pictures keep the latent distributions of their classes under one network.
 
-    def features(images: Tensor) -> Tensor:
-        return embed_in_chunks(network, source.normalised(images).to(device))
-
+    Of a class with more than 500 pictures, 500 are looked at, always the same ones.
+    """
     matches = []
-    for c in range(len(source.class_names)):
-        real, own = features(source.train.of_class(c)), features(pictures.of_class(c))
+    for label in range(len(source.class_names)):
+        real, own = (
+            latent_features(network, _sample(images, label), source)
+            for images in (source.by_class[label], pictures.of_class(label))
+        )
         statistic = cramer_von_mises(real, own, ties="ecdf").mean().item()
         matches.append(LatentMatch(statistic, extreme_share(real, own).item()))
     return _mean(matches)
 
 
-def random_pictures(source: ImageSource, per_class: int, seed: int, index: int) -> Pictures:
-    """`per_class` real training pictures of each class, drawn without replacement."""
-    draws = generator(seed, "random pictures", index)
-    classes = range(len(source.class_names))
-    images = torch.cat([pick(source.train.of_class(c), per_class, draws) for c in classes])
-    return Pictures(images, torch.arange(len(source.class_names)).repeat_interleave(per_class))
-
-
-def _optimizer(network: ConvNet, protocol: EvaluationProtocol, learning_rate: float) -> torch.optim.SGD:
-    return torch.optim.SGD(
-        network.parameters(), learning_rate, momentum=protocol.momentum, weight_decay=protocol.weight_decay
-    )
+def _sample(images: Tensor, label: int) -> Tensor:
+    if len(images) <= _MATCHED:
+        return images
+    return images[torch.randperm(len(images), generator=generator(0, "matched", label))[:_MATCHED]]
 
 
 def _mean(matches: Sequence[LatentMatch]) -> LatentMatch:

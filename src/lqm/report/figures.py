@@ -1,4 +1,4 @@
-"""Pictures of a condensed set and of the distributions that it keeps."""
+"""Pictures of the distributions that a condensed set keeps."""
 
 from collections.abc import Mapping
 from io import BytesIO
@@ -7,36 +7,15 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from PIL import Image
 from torch import Tensor
 
-from lqm.condensed import CondensedSet
 from lqm.diagnostics import cramer_von_mises, ecdf
 from lqm.distances.levels import cramer_von_mises_levels
 from lqm.distances.quantiles import column_quantiles
 from lqm.files import write_atomically
 
-_CELL_PIXELS = 48
-_GAP_PIXELS = 4
 # Three colours that stay apart for colour-blind readers (Okabe & Ito).
 _REAL, _BEST, _SYNTHETIC = "#000000", "#009E73", "#D55E00"
-
-
-def contact_sheet(small: CondensedSet, path: Path) -> None:
-    """Write all pictures as one PNG, a row a class."""
-    rows = [small.images[small.labels == label] for label in range(len(small.class_names))]
-    zoom = max(1, _CELL_PIXELS // small.images.shape[-1])
-    cell = small.images.shape[-1] * zoom + _GAP_PIXELS
-    sheet = Image.new(
-        "RGB", (cell * max(map(len, rows)) + _GAP_PIXELS, cell * len(rows) + _GAP_PIXELS), "white"
-    )
-    for row, pictures in enumerate(rows):
-        for column, picture in enumerate(pictures):
-            tile = _as_image(picture).resize((cell - _GAP_PIXELS,) * 2, Image.Resampling.NEAREST)
-            sheet.paste(tile, (_GAP_PIXELS + column * cell, _GAP_PIXELS + row * cell))
-    buffer = BytesIO()
-    sheet.save(buffer, format="PNG")
-    write_atomically(path, buffer.getvalue())
 
 
 def ecdf_figure(real: Tensor, synthetic: Mapping[str, Tensor], path: Path, title: str) -> None:
@@ -74,9 +53,3 @@ def _draw_steps(panel: Axes, sample: Tensor, label: str, colour: str, width: flo
         linewidth=width,
         linestyle=style,
     )
-
-
-def _as_image(picture: Tensor) -> Image.Image:
-    """A picture of one channel as grey, of three as colour."""
-    pixels = (picture * 255).round().byte().permute(1, 2, 0).numpy()
-    return Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels[..., :3]).convert("RGB")

@@ -1,53 +1,105 @@
 """Scores as a table, on the terminal and in Markdown."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from rich import box
 from rich.table import Table
 
 from lqm.images.evaluation import EvaluationProtocol, Score
 
+Scores = Mapping[str, Score]
+Rows = Sequence[tuple[str, ...]]
+
 _COLUMNS = (
     "training set",
     "pictures",
     "accuracy %",
+    "recovery\n%",
     "CvM\nbefore",
     "CvM\nafter",
     "extremes\n% before",
     "extremes\n% after",
 )
 _NOTE = (
-    "CvM: Cramer-von Mises statistic of the latent features against the real class; extremes: share of them "
-    "outside the real class's range; before and after the networks' training."
+    "recovery: the share of the way from random to all real pictures; CvM: Cramer-von Mises statistic of the "
+    "latent features against the real class; extremes: share of them outside the real class's range; before "
+    "and after the networks' training."
 )
 
 
-def score_table(rows: Mapping[str, Score], protocol: EvaluationProtocol) -> Table:
-    """A table for the terminal; each row is a training set and its score."""
-    table = Table(box=box.SIMPLE, pad_edge=False, caption=f"{protocol}\n{_NOTE}", caption_justify="left")
-    for index, column in enumerate(_COLUMNS):
+def recovery(score: Score, rows: Scores) -> float | None:
+    """(accuracy - random) / (full - random), where both are known and apart."""
+    random, full = rows.get("random"), rows.get("full")
+    if random is None or full is None or full.accuracy == random.accuracy:
+        return None
+    return (score.accuracy - random.accuracy) / (full.accuracy - random.accuracy)
+
+
+def score_table(by_network: Mapping[str, Scores], protocol: EvaluationProtocol) -> Table:
+    """A table for the terminal: all numbers by one kind of network, or the accuracies by several."""
+    header, rows, notes = _layout(by_network, protocol)
+    return plain_table(header, rows, "\n".join(notes))
+
+
+def score_markdown(by_network: Mapping[str, Scores], protocol: EvaluationProtocol) -> str:
+    """The same as Markdown."""
+    header, rows, notes = _layout(by_network, protocol)
+    return "\n".join([markdown(header, rows), *(f"\n{note}" for note in notes)]) + "\n"
+
+
+def plain_table(header: Sequence[str], rows: Rows, caption: str = "") -> Table:
+    """A table for the terminal; the first column to the left, the others to the right."""
+    table = Table(box=box.SIMPLE, pad_edge=False, caption=caption, caption_justify="left")
+    for index, column in enumerate(header):
         table.add_column(column, justify="right" if index else "left", no_wrap=True)
-    for row in _cells(rows):
+    for row in rows:
         table.add_row(*row)
     return table
 
 
-def score_markdown(rows: Mapping[str, Score], protocol: EvaluationProtocol) -> str:
-    """The same as Markdown."""
-    header = [column.replace("\n", " ") for column in _COLUMNS]
-    ruler = ["---", *["---:"] * (len(_COLUMNS) - 1)]
-    lines = ["| " + " | ".join(cells) + " |" for cells in (header, ruler, *_cells(rows))]
-    return "\n".join([*lines, "", str(protocol), "", _NOTE]) + "\n"
+def markdown(header: Sequence[str], rows: Rows) -> str:
+    """A table in Markdown; the first column to the left, the others to the right."""
+    names = [column.replace("\n", " ") for column in header]
+    ruler = ["---", *["---:"] * (len(header) - 1)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (names, ruler, *rows))
 
 
-def _cells(rows: Mapping[str, Score]) -> list[tuple[str, ...]]:
+def percent(share: float | None) -> str:
+    """A share in percent, or a dash."""
+    return "-" if share is None else f"{100 * share:.1f}"
+
+
+def _layout(
+    by_network: Mapping[str, Scores], protocol: EvaluationProtocol
+) -> tuple[Sequence[str], Rows, list[str]]:
+    if len(by_network) == 1:
+        ((network, scores),) = by_network.items()
+        return _COLUMNS, _numbers(scores), [str(replace(protocol, network=network)), _NOTE]
+    sets = next(iter(by_network.values()))
+    rows: list[tuple[str, ...]] = [
+        (name, *(_accuracy(scores[name]) for scores in by_network.values())) for name in sets
+    ]
+    found = [recovery(scores["condensed"], scores) for scores in by_network.values()]
+    if any(share is not None for share in found):
+        rows.append(("recovery of condensed", *map(percent, found)))
+    header = ("accuracy % by", *(name.replace(":", "\n", 1) for name in by_network))
+    return header, rows, [str(replace(protocol, network="of each kind"))]
+
+
+def _numbers(rows: Scores) -> Rows:
     return [
         (
             name,
             f"{score.pictures:,}",
-            f"{100 * score.accuracy:.1f} ± {100 * score.deviation:.1f}",
+            _accuracy(score),
+            percent(recovery(score, rows)),
             *(f"{match.cramer_von_mises:.3f}" for match in (score.before, score.after)),
             *(f"{100 * match.extremes:.2f}" for match in (score.before, score.after)),
         )
         for name, score in rows.items()
     ]
+
+
+def _accuracy(score: Score) -> str:
+    return f"{100 * score.accuracy:.1f} ± {100 * score.deviation:.1f}"

@@ -1,22 +1,27 @@
-"""T: pictures to condense."""
+"""T: labelled pictures to condense, and those to judge by."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import torch
-from sklearn.datasets import load_digits
 from torch import Tensor
 
 from lqm.errors import ConfigError, DataError
 from lqm.images.augment import OPERATIONS
 from lqm.names import choose
 
+OPERATIONS_WITHOUT_FLIP = tuple(name for name in OPERATIONS if name != "flip")
+
 
 @dataclass(frozen=True, eq=False)
 class Pictures:
-    """Labelled pictures: pixels in [0, 1], [N, C, H, W], float32 in main memory; class numbers, [N]."""
+    """Labelled pictures in main memory: [N, C, H, W], and class numbers, [N].
+
+    Pixels are uint8, or float32 in [0, 1]; `pixels` gives the latter for either.
+    """
 
     images: Tensor = field(repr=False)
     labels: Tensor = field(repr=False)
@@ -28,8 +33,13 @@ class Pictures:
         object.__setattr__(self, "labels", labels.long() if integers else labels)
 
     def of_class(self, label: int) -> Tensor:
-        """The pictures of one class, [n, C, H, W]."""
+        """The pictures of one class, as they are stored, [n, C, H, W]."""
         return self.images[self.labels == label]
+
+
+def pixels(images: Tensor) -> Tensor:
+    """Pictures as floats in [0, 1]."""
+    return images if images.is_floating_point() else images.float() / 255
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +48,9 @@ class ImageSource:
 
     Attributes:
         augmentation: the operations that leave a picture's label right (a mirrored 2 is no 2).
-        recipe: the name of the settings that suit this source, if there are any.
+        recipes: the name of the file of recipes that suit this source.
+        published: mean and deviation of the channels that the field normalises by; else they are measured.
+        origin: what `load_source` needs to find it again, if it came from there.
     """
 
     name: str
@@ -46,7 +58,9 @@ class ImageSource:
     test: Pictures = field(repr=False)
     class_names: tuple[str, ...]
     augmentation: tuple[str, ...] = OPERATIONS
-    recipe: str | None = None
+    recipes: str = "own"
+    published: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+    origin: Mapping[str, Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for part, pictures in (("training", self.train), ("test", self.test)):
@@ -76,20 +90,31 @@ class ImageSource:
         return channels, height, width
 
     @cached_property
+    def by_class(self) -> list[Tensor]:
+        """The training pictures of each class, as they are stored."""
+        return [self.train.of_class(label) for label in range(len(self.class_names))]
+
+    @property
     def mean(self) -> Tensor:
-        """Mean of each channel over the training pictures, [C]."""
-        return self.train.images.mean(dim=(0, 2, 3))
+        """Mean of each channel, [C]: the published one, or that of the training pictures."""
+        return self._channels[0]
+
+    @property
+    def std(self) -> Tensor:
+        """Standard deviation of each channel, [C]; 1 for a constant one."""
+        return self._channels[1]
 
     @cached_property
-    def std(self) -> Tensor:
-        """Standard deviation of each channel over the training pictures, [C]; 1 for a constant one."""
-        images = self.train.images
-        constant = images.amax(dim=(0, 2, 3)) == images.amin(dim=(0, 2, 3))
-        return images.std(dim=(0, 2, 3), correction=0).masked_fill(constant, 1.0)
+    def _channels(self) -> tuple[Tensor, Tensor]:
+        if self.published:
+            mean, std = self.published
+            return torch.tensor(mean), torch.tensor(std)
+        return _measured(self.train.images)
 
     def normalised(self, images: Tensor) -> Tensor:
-        """Pixels in [0, 1] as networks see them: less the mean, by the standard deviation."""
-        return (images - self.mean.view(-1, 1, 1).to(images)) / self.std.view(-1, 1, 1).to(images)
+        """Pictures as networks see them: pixels in [0, 1], less the mean, by the standard deviation."""
+        mean, std = (part.view(-1, 1, 1).to(images.device) for part in (self.mean, self.std))
+        return (pixels(images) - mean) / std
 
     @property
     def preprocessing(self) -> dict[str, list[float]]:
@@ -116,42 +141,12 @@ def pick(pictures: Tensor, count: int, generator: torch.Generator) -> Tensor:
     return pictures[torch.randperm(len(pictures), generator=generator)[:count].to(pictures.device)]
 
 
-def load_source(source: "str | ImageSource") -> ImageSource:
-    """The source called by a name, or the source itself.
-
-    Raises:
-        ConfigError: when there is no such source.
-    """
-    return choose(source, SOURCES, "source")() if isinstance(source, str) else source
-
-
-def digits() -> ImageSource:
-    """The 1,797 handwritten digits of scikit-learn, 8x8, every fifth of each class held out for testing."""
-    bunch = load_digits()
-    labels = torch.tensor(bunch.target, dtype=torch.int64)
-    images = torch.tensor(bunch.images, dtype=torch.float32).unsqueeze(1) / 16
-    held_out = torch.zeros(len(labels), dtype=torch.bool)
-    for label in range(10):
-        held_out[(labels == label).nonzero().flatten()[4::5]] = True
-    return ImageSource(
-        name="digits",
-        train=Pictures(images[~held_out], labels[~held_out]),
-        test=Pictures(images[held_out], labels[held_out]),
-        class_names=tuple(str(name) for name in bunch.target_names),
-        augmentation=tuple(name for name in OPERATIONS if name != "flip"),
-        recipe="digits",
-    )
-
-
-SOURCES: dict[str, Callable[[], ImageSource]] = {"digits": digits}
-
-
 def _check(pictures: Pictures, classes: int, what: str) -> None:
     images, labels = pictures.images, pictures.labels
-    if images.ndim != 4 or len(images) == 0 or not images.is_floating_point():
+    if images.ndim != 4 or len(images) == 0 or images.dtype not in (torch.float32, torch.uint8):
         raise DataError(
             f"{what} have shape {list(images.shape)} and type {images.dtype}; "
-            "they should be floats of shape [N, C, H, W] with N > 0"
+            "they should be floats or uint8 of shape [N, C, H, W] with N > 0"
         )
     if labels.shape != images.shape[:1] or labels.dtype != torch.int64:
         raise DataError(
@@ -160,13 +155,29 @@ def _check(pictures: Pictures, classes: int, what: str) -> None:
         )
     if images.shape[2] != images.shape[3] or images.shape[2] < 8:
         raise DataError(f"{what} are of {_size(pictures)}; they should be square, at least 8x8")
-    if not bool(torch.isfinite(images).all()) or images.min() < 0 or images.max() > 1:
-        raise DataError(f"{what} have pixels outside [0, 1]; divide uint8 pixels by 255 and replace NaN")
+    if images.is_floating_point() and not (images.min() >= 0 and images.max() <= 1):
+        raise DataError(
+            f"{what} have pixels outside [0, 1] or NaN; divide pixels up to 255 by 255, and replace NaN"
+        )
     if labels.min() < 0 or labels.max() >= classes:
         raise DataError(
             f"{what} have labels from {labels.min()} to {labels.max()}; "
             f"with {classes} class names they should be 0 to {classes - 1}"
         )
+
+
+def _measured(images: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation of each channel, [C]; from the counts of the 256 values of uint8 pixels."""
+    if images.is_floating_point():
+        constant = images.amax(dim=(0, 2, 3)) == images.amin(dim=(0, 2, 3))
+        std = images.std(dim=(0, 2, 3), correction=0).masked_fill(constant, 1.0)
+        return images.mean(dim=(0, 2, 3)), std
+    channels = [channel.flatten() for channel in images.unbind(dim=1)]
+    shares = torch.stack([c.bincount(minlength=256).double() / len(c) for c in channels])
+    values = torch.arange(256) / 255.0
+    mean = (shares * values).sum(dim=1)
+    std = ((values - mean[:, None]).square() * shares).sum(dim=1).sqrt()
+    return mean.float(), std.masked_fill(shares.amax(dim=1) == 1, 1.0).float()
 
 
 def _size(pictures: Pictures) -> str:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import lqm
-from lqm import api
+from lqm import evaluating
 from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.images.evaluation import PROTOCOLS
 
@@ -41,7 +41,9 @@ def test_the_manifest_tells_everything_needed_to_make_and_use_the_set(tiny, digi
         "interpolation": "hazen",
     }
     assert manifest["steps"] == 6
-    assert manifest["settings"]["width"] == 8
+    assert manifest["settings"]["network"] == "convnet:width=8"
+    assert manifest["seconds"] > 0
+    assert manifest["origin"] == {"source": "digits"}
     assert manifest["settings"]["momentum"] == 0.5
     assert manifest["preprocessing"] == {"mean": digits.mean.tolist(), "std": digits.std.tolist()}
     assert manifest["evaluation"]["name"] in PROTOCOLS
@@ -51,17 +53,31 @@ def test_the_manifest_tells_everything_needed_to_make_and_use_the_set(tiny, digi
 
 
 def test_settings_come_from_the_paper_then_the_recipe_then_the_user(digits):
-    from dataclasses import replace
+    def settings(**given):
+        settings = {"steps": 1, **given}
+        return lqm.condense(digits, per_class=1, settings=settings, show_progress=False).manifest["settings"]
 
-    without_recipe = replace(digits, recipe=None)
-    paper = lqm.condense(without_recipe, per_class=1, settings={"steps": 1}, show_progress=False).manifest
-    recipe = lqm.condense(digits, per_class=1, settings={"steps": 1}, show_progress=False).manifest
-    user = lqm.condense(digits, per_class=1, settings={"steps": 1, "width": 5}, show_progress=False).manifest
-    assert paper["settings"]["width"] == 128
-    assert paper["settings"]["learning_rate"] == 1.0
-    assert paper["evaluation"]["name"] == "field-1000"
-    assert recipe["settings"]["width"] == 64
-    assert user["settings"]["width"] == 5
+    assert settings()["momentum"] == 0.5
+    assert settings()["learning_rate"] == 0.3
+    assert settings(learning_rate=0.7)["learning_rate"] == 0.7
+
+
+def test_a_recipe_by_name_brings_method_and_budget(digits):
+    def made(**options):
+        return lqm.condense(digits, settings={"steps": 1}, show_progress=False, **options).manifest
+
+    assert made(recipe="dm-1")["per_class"] == 1
+    assert made(recipe="dm-1")["recipe"] == "dm-1"
+    assert made(recipe="dm-1", per_class=3)["per_class"] == 3
+    with pytest.raises(ConfigError, match="recipe 'dm-1' is for method 'dm', not 'idm'; leave one out"):
+        made(recipe="dm-1", method="idm")
+
+
+def test_what_matches_nothing_takes_no_distance(digits):
+    small = lqm.condense(digits, method="random", per_class=2, show_progress=False)
+    assert small.manifest["distance"] is None
+    with pytest.raises(ConfigError, match="'random' chooses real pictures and matches no distance"):
+        lqm.condense(digits, method="random", distance="lqm", per_class=2)
 
 
 def test_a_longer_run_takes_up_a_finished_one_and_equals_a_straight_one(tmp_path, tiny):
@@ -84,7 +100,7 @@ def test_a_damaged_result_is_made_again_from_the_checkpoint(tmp_path, tiny, caps
 def test_scores_join_the_manifest_in_memory_and_on_disk(tmp_path, tiny, tiny_protocol, monkeypatch):
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
     small = condense(tiny, out=tmp_path / "run")
-    found = lqm.evaluate(small, protocol="tiny", baselines=True, show_progress=False)
+    found = lqm.evaluate(small, protocol="tiny", baselines=("random", "full"), show_progress=False)
     assert set(found.baselines) == {"random", "full"}
     (score,) = lqm.load(tmp_path / "run").manifest["scores"]
     assert score["accuracy"] == found.accuracy
@@ -137,10 +153,9 @@ def test_another_augmentation_is_another_run(tmp_path, tiny, digits):
 def test_a_set_of_ones_own_source_says_how_to_evaluate_it(tiny, digits):
     from dataclasses import replace
 
-    small = lqm.condense(replace(digits, name="mine"), per_class=2, settings=tiny, show_progress=False)
-    with pytest.raises(
-        DataError, match="condensed from 'mine', which is not built in; evaluate it from Python"
-    ):
+    source = replace(digits, name="mine", origin=None)
+    small = lqm.condense(source, per_class=2, settings=tiny, show_progress=False)
+    with pytest.raises(DataError, match="condensed from 'mine', which was made in Python"):
         lqm.evaluate(small)
 
 
@@ -184,7 +199,7 @@ def test_public_names_are_all_there():
         assert getattr(lqm, name)
     with pytest.raises(AttributeError, match="no attribute 'condens'"):
         lqm.condens  # noqa: B018
-    assert api.condense is lqm.condense
+    assert evaluating.evaluate is lqm.evaluate
 
 
 def test_stopping_at_a_baseline_keeps_the_score_of_the_set(tmp_path, tiny, tiny_protocol, monkeypatch):
@@ -194,9 +209,9 @@ def test_stopping_at_a_baseline_keeps_the_score_of_the_set(tmp_path, tiny, tiny_
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(api, "random_pictures", stop)
+    monkeypatch.setattr(evaluating, "baseline", stop)
     with pytest.raises(KeyboardInterrupt):
-        lqm.evaluate(small, protocol="tiny", baselines=True, show_progress=False)
+        lqm.evaluate(small, protocol="tiny", baselines=("random", "full"), show_progress=False)
     assert len(lqm.load(tmp_path / "run").manifest["scores"]) == 1
 
 

@@ -1,0 +1,169 @@
+"""A condensed set for other tools: its records in formats that they read, none of which is pickle."""
+
+import json
+import os
+import re
+import shutil
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from safetensors.torch import save as save_tensors
+
+from lqm.condensed.condensed_set import CondensedSet
+from lqm.condensed.sheet import as_png, contact_sheet
+from lqm.errors import ArtifactError
+from lqm.files import write_atomically
+from lqm.names import choose
+
+_CLASSES = "classes.json"
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
+_LONGEST_NAME = 60
+
+
+def export(small: CondensedSet, to: str, path: Path) -> Path:
+    """Write the records of a set, mosaics cut into their cells, for other tools.
+
+    Args:
+        small: the set.
+        to: `folder`: PNG files, a folder a class; `npz`: NumPy, pixels in [0, 1]; `parquet`: as Hugging Face
+            lays it out, with PNG pictures; `torch`: safetensors, normalised, ready to train on; `png`: one
+            picture of all, with mosaics as they are.
+        path: the folder or file; a file's suffix is added if there is none.
+
+    Returns:
+        The path written.
+
+    Raises:
+        ConfigError: when there is no such export.
+        ArtifactError: when something is at the path already, or it can't be written.
+    """
+    chosen = choose(to, EXPORTS, "export")
+    if not path.suffix:
+        path = path.parent / (path.name + chosen.suffix)
+    try:
+        free = not path.exists() or (to == "folder" and path.is_dir() and not any(path.iterdir()))
+        if not free:
+            raise ArtifactError(f"{path} exists already; choose another name or delete it")
+        chosen.write(small, path)
+    except OSError as error:
+        raise ArtifactError(
+            f"{path} could not be written: {error.strerror or error}; make room or choose another path"
+        ) from error
+    return path
+
+
+def safe_names(names: Sequence[str]) -> list[str]:
+    """Names that every file system takes as folders, each once, as near as can be to the given ones.
+
+    Example:
+        >>> safe_names(["cat", "cat/dog", "..", "", "Cat"])
+        ['cat', 'cat_dog', 'class', 'class-2', 'Cat-2']
+    """
+    taken = {_CLASSES}
+    safe = []
+    for name in names:
+        cleaned = _UNSAFE.sub("_", unicodedata.normalize("NFC", name))[:_LONGEST_NAME].strip(". ") or "class"
+        free, copy = cleaned, 1
+        while free.casefold() in taken:
+            copy += 1
+            free = f"{cleaned}-{copy}"
+        taken.add(free.casefold())
+        safe.append(free)
+    return safe
+
+
+def _write_folder(small: CondensedSet, path: Path) -> None:
+    """`<class>/<number>.png`, and the classes in the order of their labels in `classes.json`.
+
+    All is written beside `path` and then renamed, so that there is never half a folder.
+    """
+    images, labels = small.records()
+    folders = safe_names(small.class_names)
+    path = path.resolve()
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        partial.mkdir(parents=True)
+        for label, folder in enumerate(folders):
+            (partial / folder).mkdir()
+            for number, image in enumerate(images[labels == label]):
+                (partial / folder / f"{number:05}.png").write_bytes(as_png(image))
+        classes = [
+            {"label": label, "name": name, "folder": folder}
+            for label, (name, folder) in enumerate(zip(small.class_names, folders, strict=True))
+        ]
+        (partial / _CLASSES).write_text(json.dumps(classes, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        if path.exists():
+            path.rmdir()
+        partial.rename(path)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def _write_npz(small: CondensedSet, path: Path) -> None:
+    """Images float32 [R, C, H, W] in [0, 1], labels int64 [R], class_names, and mean and std to normalise."""
+    images, labels = small.records()
+    preprocessing = small.manifest["preprocessing"]
+    buffer = BytesIO()
+    np.savez(
+        buffer,
+        images=images.float().numpy(),
+        labels=labels.long().numpy(),
+        class_names=np.array(small.class_names, dtype=np.str_),
+        mean=np.array(preprocessing["mean"], dtype=np.float32),
+        std=np.array(preprocessing["std"], dtype=np.float32),
+    )
+    write_atomically(path, buffer.getvalue())
+
+
+def _write_parquet(small: CondensedSet, path: Path) -> None:
+    """Columns `image`, a PNG file and its name, and `label`; class names where Hugging Face looks."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    images, labels = small.records()
+    features = {
+        "image": {"_type": "Image"},
+        "label": {"names": list(small.class_names), "_type": "ClassLabel"},
+    }
+    schema = pa.schema(
+        {"image": pa.struct({"bytes": pa.binary(), "path": pa.string()}), "label": pa.int64()},
+        metadata={"huggingface": json.dumps({"info": {"features": features}})},
+    )
+    pictures = [{"bytes": as_png(image), "path": f"{i:05}.png"} for i, image in enumerate(images)]
+    buffer = BytesIO()
+    pq.write_table(pa.table({"image": pictures, "label": labels.tolist()}, schema=schema), buffer)
+    write_atomically(path, buffer.getvalue())
+
+
+def _write_torch(small: CondensedSet, path: Path) -> None:
+    """Tensors `images` and `labels` as `dataset()` gives them, with names and preprocessing as JSON."""
+    images, labels = small.dataset().tensors
+    metadata = {
+        "class_names": json.dumps(small.class_names),
+        "preprocessing": json.dumps(small.manifest["preprocessing"]),
+    }
+    tensors = {"images": images.contiguous(), "labels": labels.contiguous()}
+    write_atomically(path, save_tensors(tensors, metadata))
+
+
+@dataclass(frozen=True)
+class _Export:
+    """How to write a set, and the suffix of the file; none for a folder."""
+
+    suffix: str
+    write: Callable[[CondensedSet, Path], None]
+
+
+EXPORTS = {
+    "folder": _Export("", _write_folder),
+    "npz": _Export(".npz", _write_npz),
+    "parquet": _Export(".parquet", _write_parquet),
+    "png": _Export(".png", contact_sheet),
+    "torch": _Export(".safetensors", _write_torch),
+}

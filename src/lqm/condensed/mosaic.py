@@ -1,0 +1,45 @@
+"""Several small pictures in the place of one (Zhao et al. 2023, IDM's partition and expansion).
+
+A mosaic of factor f is cut into f x f cells; each cell, stretched to the whole size, is a record to train on.
+Cells of a size that f does not divide differ by a pixel.
+"""
+
+from collections.abc import Iterator
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+
+def expand(mosaics: Tensor, factor: int) -> Tensor:
+    """All cells at full size, those of one picture together: [M, C, H, W] to [M * factor**2, C, H, W]."""
+    if factor == 1:
+        return mosaics
+    size = mosaics.shape[-2:]
+    cells = [_resized(mosaics[..., rows, columns], size) for rows, columns in _cells(size, factor)]
+    return torch.stack(cells, dim=1).flatten(0, 1)
+
+
+def compose(pictures: Tensor, factor: int) -> Tensor:
+    """The mosaics whose cells are these pictures, made small; `expand` gives them back, less some detail."""
+    if factor == 1:
+        return pictures
+    parts = pictures.unflatten(0, (-1, factor**2))
+    mosaics: Tensor = parts[:, 0].clone()
+    for part, (rows, columns) in zip(parts.unbind(dim=1), _cells(pictures.shape[-2:], factor), strict=True):
+        mosaics[..., rows, columns] = _resized(part, mosaics[..., rows, columns].shape[-2:])
+    return mosaics
+
+
+def _cells(size: torch.Size, factor: int) -> Iterator[tuple[slice, slice]]:
+    """Rows and columns of each cell, row by row."""
+    for i in range(factor):
+        for j in range(factor):
+            yield tuple(  # type: ignore[misc]
+                slice(n * place // factor, n * (place + 1) // factor)
+                for n, place in zip(size, (i, j), strict=True)
+            )
+
+
+def _resized(images: Tensor, size: torch.Size) -> Tensor:
+    return F.interpolate(images, list(size), mode="bilinear", align_corners=False)

@@ -1,0 +1,178 @@
+"""Condense: a source, a method and a distance become a small set."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lqm.condensed import CondensedSet, load
+from lqm.distances import DISTANCES, Distance
+from lqm.engine import Config, RunFolder, environment, resolve_device, run
+from lqm.engine.progress import warn
+from lqm.errors import ArtifactError, ConfigError, DataError
+from lqm.images.evaluation import PROTOCOLS
+from lqm.images.methods import METHODS
+from lqm.images.networks import NetworkMaker, factory_name
+from lqm.images.sources import ImageSource, load_source
+from lqm.names import choose
+from lqm.recipes import fitting_recipe, named_recipe
+from lqm.settings import make_settings
+
+
+def condense(
+    source: str | Path | ImageSource,
+    *,
+    method: str | None = None,
+    distance: str | Distance | None = None,
+    per_class: int | None = None,
+    recipe: str | None = None,
+    seed: int = 0,
+    settings: dict[str, Any] | None = None,
+    network: NetworkMaker | None = None,
+    data_dir: str | Path | None = None,
+    size: int | None = None,
+    test_fraction: float | None = None,
+    augmentation: Sequence[str] | None = None,
+    out: str | Path | None = None,
+    device: str = "auto",
+    checkpoint_seconds: float = 10.0,
+    show_progress: bool = True,
+) -> CondensedSet:
+    """Learn a small set that stands in for a large one.
+
+    Args:
+        source: a name (`digits`), a path, or an `ImageSource`; see `load_source`.
+        method: how the synthetic set is learned; `dm` unless a recipe says otherwise.
+        distance: what is matched: a name (`lqm` if there is none), or an object with the two halves of a
+            `Distance`.
+        per_class: synthetic pictures of each class; 10 unless a recipe says otherwise.
+        recipe: the name of one of the source's recipes; by default the one that suits method and budget.
+        seed: everything random follows from it.
+        settings: the method's settings that differ from the recipe and the paper's defaults.
+        network: a function of a picture's shape and the number of classes that returns a module of your own.
+        data_dir: where the named sources are; see `load_source` for this and the next three.
+        size: scale and cut every picture to a square of so many pixels.
+        test_fraction: share of each class to hold out, if the source has no test set.
+        augmentation: the operations that leave a picture's label right.
+        out: a run folder; a run that was stopped there goes on from its last checkpoint.
+        device: `auto`, `cpu`, `cuda`, `cuda:1`, ...
+        checkpoint_seconds: time between checkpoints.
+        show_progress: whether to show the steps and the time left.
+
+    Raises:
+        LqmError: for anything that can't be used, before any work starts.
+    """
+    where = resolve_device(device)
+    if method:
+        choose(method, METHODS, "method")
+    if isinstance(distance, str):
+        distance = choose(distance, DISTANCES, "distance")
+    options = _distance_options(distance) if distance is not None else None
+    data = load_source(
+        source,
+        data_dir=data_dir,
+        size=size,
+        test_fraction=test_fraction,
+        augmentation=augmentation,
+        show_progress=show_progress,
+    )
+    if recipe:
+        plan = named_recipe(data.recipes, recipe)
+        if method not in (None, plan.method):
+            raise ConfigError(
+                f"recipe '{recipe}' is for method '{plan.method}', not '{method}'; leave one out"
+            )
+    else:
+        plan = fitting_recipe(data.recipes, method or "dm", per_class or 10, cpu=where.type == "cpu")
+    kind = METHODS[plan.method]
+    count = plan.per_class if recipe and per_class is None else 10 if per_class is None else per_class
+    if kind.matches and distance is None:
+        distance = DISTANCES["lqm"]
+        options = _distance_options(distance)
+    elif not kind.matches and distance is not None:
+        raise ConfigError(
+            f"method '{plan.method}' chooses real pictures and matches no distance; leave the distance out"
+        )
+    resolved = make_settings(kind.Settings, plan.settings | (settings or {}))
+    _check_per_class(count, data)
+    fixed = asdict(resolved)
+    steps = fixed.pop("steps")
+    if network is not None:
+        fixed["network"] = factory_name(network)
+    config: Config = {
+        "source": data.record,
+        "method": plan.method,
+        "distance": options,
+        "per_class": count,
+        "seed": seed,
+        "settings": fixed,
+    }
+    machine = environment(where)
+    description = {
+        **config,
+        "recipe": plan.name,
+        "steps": steps,
+        "origin": data.origin,
+        "evaluation": asdict(PROTOCOLS[plan.protocol]),
+        "environment": machine,
+    }
+
+    def learn(folder: RunFolder | None) -> CondensedSet:
+        learner = kind(data, distance, count, seed, resolved, where, network=network)
+        seconds = run(
+            learner,
+            steps,
+            folder,
+            name=f"{plan.method} + {distance.name}" if distance else plan.method,
+            checkpoint_seconds=checkpoint_seconds,
+            show_progress=show_progress,
+        )
+        result = learner.result()
+        return replace(result, manifest=description | {"seconds": round(seconds, 3)} | result.manifest)
+
+    if out is None:
+        return learn(None)
+    with RunFolder(Path(out), config, machine) as folder:
+        finished = _finished(folder.path, config | {"steps": steps})
+        return finished or learn(folder).write(folder.path)
+
+
+def _distance_options(distance: Distance) -> dict[str, Any]:
+    """A distance as the manifest records it, after checking that it is one."""
+    if isinstance(distance, type) or not all(hasattr(distance, part) for part in ("name", "target", "loss")):
+        raise ConfigError(
+            f"{distance!r} is no distance; pass a name, or an object with a name, a target and a loss"
+        )
+    options: dict[str, Any] = asdict(distance) if is_dataclass(distance) else {}
+    try:
+        recorded: dict[str, Any] = json.loads(json.dumps(options | {"name": distance.name}))
+    except TypeError as error:
+        raise ConfigError(f"the options of distance '{distance.name}' can't be recorded: {error}") from None
+    return recorded
+
+
+def _check_per_class(per_class: int, source: ImageSource) -> None:
+    if not isinstance(per_class, int) or per_class < 1:
+        raise ConfigError(f"per_class = {per_class!r} can't be used: it should be a whole number, at least 1")
+    count, name = min(zip(source.train.labels.bincount().tolist(), source.class_names, strict=True))
+    if count < per_class:
+        raise DataError(
+            f"class '{name}' of '{source.name}' has {count} training pictures, fewer than "
+            f"per_class = {per_class}; ask for at most {count}"
+        )
+
+
+def _finished(folder: Path, config: Config) -> CondensedSet | None:
+    """The set of a run that has ended already, unless it is missing, damaged, or of fewer steps."""
+    if not (folder / "manifest.json").exists():
+        return None
+    try:
+        small = load(folder)
+    except ArtifactError as error:
+        warn(f"{error}; making it again from the last checkpoint")
+        return None
+    if any(small.manifest.get(name) != value for name, value in config.items()):
+        return None
+    warn(f"{folder} is finished already, after {config['steps']} steps")
+    return small

@@ -1,0 +1,113 @@
+"""IDM: distribution matching under networks that are learning, with several pictures in the place of one."""
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from pydantic.dataclasses import dataclass
+from torch import Tensor
+
+from lqm.distances import Distance
+from lqm.engine import Metrics
+from lqm.engine.randomness import generator
+from lqm.errors import ConfigError
+from lqm.images.methods.matching import Matching
+from lqm.images.methods.settings import Count, MatchingSettings, NotNegative, Positive
+from lqm.images.networks import NetworkMaker, embed_in_chunks
+from lqm.images.sources import ImageSource
+from lqm.images.students import Student, StudentQueue, draw_real
+
+
+@dataclass(frozen=True, config={"extra": "forbid"})
+class IDMSettings(MatchingSettings):
+    """Zhao et al. 2023, "Improved distribution matching for dataset condensation"; CIFAR-10 at 10 a class.
+
+    Attributes:
+        mosaic: pictures in a row and in a column of each synthetic one.
+        class_weight: of the class-discriminative term, times the network's training accuracy in percent.
+        queue_start: networks at first.
+        queue_interval: steps from one new network to the next.
+        queue_limit: networks at most; the oldest goes.
+        students: networks that learn in each step.
+        student_steps: how many batches each of them learns from.
+        student_batch: real pictures of any class in such a batch.
+    """
+
+    learning_rate: Positive = 0.2
+    mosaic: Count = 2
+    class_weight: NotNegative = 0.5
+    queue_start: Count = 3
+    queue_interval: Count = 30
+    queue_limit: Count = 100
+    students: Count = 2
+    student_steps: Count = 10
+    student_batch: Count = 256
+
+
+class IDM(Matching):
+    """At each step, match class after class under one network of the queue, then let some of them learn.
+
+    loss of class c = D(phi(A(T_c)), phi(A(S_c))) + class_weight * 100 * accuracy * CE(network(A(S_c)), c)
+
+    S_c are the cells of the class's mosaics, and accuracy is the network's own, on the batches that it has
+    learned from. One optimiser holds all classes: the momentum of a class moves it on while the others have
+    their turn.
+    """
+
+    Settings = IDMSettings
+    settings: IDMSettings
+
+    def __init__(
+        self,
+        source: ImageSource,
+        distance: Distance,
+        per_class: int,
+        seed: int,
+        settings: IDMSettings,
+        device: torch.device,
+        network: NetworkMaker | None = None,
+    ) -> None:
+        super().__init__(source, distance, per_class, seed, settings, device, network)
+        self.mosaic = settings.mosaic
+        most = source.shape[1] // 2
+        if self.mosaic > most:
+            raise ConfigError(
+                f"mosaic = {self.mosaic} can't be used: pictures {source.shape[1]} pixels wide have room for "
+                f"{most} cells of two pixels in a row"
+            )
+        self._queue = StudentQueue(
+            lambda made: self.fresh_network("queue", made), settings.queue_start, settings.queue_limit
+        )
+
+    def step(self, i: int) -> Metrics:
+        """One update for each class, then the training of some networks."""
+        if i % self.settings.queue_interval == 0:
+            self._queue.push()
+        draws = generator(self.seed, "batch", i)
+        (student,) = self._queue.draw(1, draws)
+        losses = torch.cat([self._match(student, label, draws) for label in range(self.classes)])
+        for learner in self._queue.draw(self.settings.students, draws):
+            for _ in range(self.settings.student_steps):
+                learner.learn(*draw_real(self.source, self.settings.student_batch, draws, self.device))
+        return {"loss": losses.mean().item(), "accuracy": student.accuracy}
+
+    def _match(self, student: Student, label: int, draws: torch.Generator) -> Tensor:
+        network = student.network.eval().requires_grad_(False)
+        real, sizes, synthetic = self.batches([label], draws)
+        features = network.embed(synthetic)
+        losses = self.compare(self.distance, embed_in_chunks(network, real), features, sizes, draws)
+        weight = self.settings.class_weight * 100 * student.accuracy
+        if weight:
+            wanted = torch.full((self.records,), label, device=self.device)
+            losses = losses + weight * F.cross_entropy(network.classifier(features), wanted)
+        self.descend(losses, [label])
+        return losses.detach()
+
+    def state(self) -> dict[str, Tensor]:
+        """Pictures, momentum, and the whole queue."""
+        return super().state() | {f"queue.{name}": part for name, part in self._queue.state().items()}
+
+    def load_state(self, state: dict[str, Tensor]) -> None:
+        """Take up pictures, momentum and the queue again."""
+        super().load_state(state)
+        self._queue.load_state(
+            {name.removeprefix("queue."): part for name, part in state.items() if name.startswith("queue.")}
+        )

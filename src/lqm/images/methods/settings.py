@@ -1,0 +1,37 @@
+"""Settings that several methods have."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+from pydantic.dataclasses import dataclass
+
+from lqm.images.networks import check_spec
+
+Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+NetworkSpec = Annotated[str, AfterValidator(check_spec)]
+Start = Literal["random", "noise", "herding", "k-centre", "k-means"]
+
+
+@dataclass(frozen=True, config={"extra": "forbid"})
+class MatchingSettings:
+    """What every method that matches real and synthetic pictures is told.
+
+    Attributes:
+        steps: updates of the synthetic set.
+        learning_rate: of the pictures, in normalised pixels.
+        real_batch: real pictures of each class in a step.
+        start: the real pictures, or the noise, that the synthetic ones are at first.
+        start_steps: training of the network by whose features a start other than random is chosen.
+        network: such as `convnet:width=64:depth=2`.
+    """
+
+    steps: Count = 20_000
+    learning_rate: Positive = 1.0
+    momentum: Share = 0.5
+    real_batch: Count = 256
+    start: Start = "random"
+    start_steps: Count = 200
+    network: NetworkSpec = "convnet"

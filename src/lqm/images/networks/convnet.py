@@ -1,0 +1,71 @@
+"""The field's ConvNet."""
+
+from typing import ClassVar
+
+from torch import nn
+
+from lqm.errors import ConfigError
+from lqm.images.networks.layers import (
+    Activation,
+    Norm,
+    Pooling,
+    activation_layer,
+    first_padding,
+    norm_layers,
+    pooling_layers,
+)
+from lqm.images.networks.network import Network
+
+
+class ConvNet(Network):
+    """Blocks of convolution, norm, activation and pooling, then a linear layer (Gidaris & Komodakis 2018).
+
+    Three blocks of width 128 at 32x32 give 2,048 latent features. Weights start as torch's layers start.
+
+    Args:
+        shape: channels, height and width of a picture; square.
+        classes: number of classes.
+        width: channels of each block.
+        depth: number of blocks; each that pools halves the map.
+        norm: how a block normalises.
+        activation: what follows the norm.
+        pooling: how a block halves the map; without pooling it keeps its size.
+
+    Raises:
+        ConfigError: when the pictures are too small for the depth.
+    """
+
+    title: ClassVar[str] = "ConvNet-{depth} of width {width}"
+
+    def __init__(
+        self,
+        shape: tuple[int, int, int],
+        classes: int,
+        width: int = 128,
+        depth: int = 3,
+        norm: Norm = "instance",
+        activation: Activation = "relu",
+        pooling: Pooling = "average",
+    ) -> None:
+        super().__init__()
+        channels, size, _ = shape
+        padding = first_padding(size)
+        size += 2 * padding - 2
+        largest = size.bit_length() - 1
+        if pooling != "none" and depth > largest:
+            raise ConfigError(
+                f"a ConvNet of depth {depth} halves pictures of {shape[1]}x{shape[2]} to nothing; "
+                f"the largest depth that works is {largest}"
+            )
+        layers: list[nn.Module] = []
+        for _ in range(depth):
+            layers += [
+                nn.Conv2d(channels, width, kernel_size=3, padding=padding),
+                *norm_layers(norm, width, size),
+                activation_layer(activation),
+                *pooling_layers(pooling),
+            ]
+            channels, padding = width, 1
+            size = size if pooling == "none" else size // 2
+        self.features = nn.Sequential(*layers, nn.Flatten())
+        self.classifier = nn.Linear(width * size * size, classes)

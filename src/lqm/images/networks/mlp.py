@@ -1,0 +1,27 @@
+"""The multilayer perceptron."""
+
+from math import prod
+from typing import ClassVar
+
+from torch import nn
+
+from lqm.images.networks.network import Network
+
+
+class MLP(Network):
+    """Two hidden layers with ReLU over the flat picture.
+
+    Args:
+        shape: channels, height and width of a picture.
+        classes: number of classes.
+        width: units of each hidden layer, and so the number of latent features.
+    """
+
+    title: ClassVar[str] = "MLP of width {width}"
+
+    def __init__(self, shape: tuple[int, int, int], classes: int, width: int = 128) -> None:
+        super().__init__()
+        self.features = nn.Sequential(
+            nn.Flatten(), nn.Linear(prod(shape), width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()
+        )
+        self.classifier = nn.Linear(width, classes)

@@ -1,0 +1,108 @@
+"""T in S* = argmin D(phi(T), phi(S)): a name or a path becomes labelled pictures."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lqm.errors import ConfigError, DataError
+from lqm.images.sources.dataset import from_dataset
+from lqm.images.sources.digits import digits
+from lqm.images.sources.folder import list_folder, read_listing
+from lqm.images.sources.found import Found, Reading, finish
+from lqm.images.sources.named import cifar10, cifar100, mnist, tinyimagenet
+from lqm.images.sources.npz import read_npz
+from lqm.images.sources.source import ImageSource, Pictures, pick, pixels
+from lqm.names import choose
+
+SOURCES: dict[str, Callable[[Reading], ImageSource]] = {
+    "digits": digits,
+    "mnist": mnist,
+    "cifar10": cifar10,
+    "cifar100": cifar100,
+    "tinyimagenet": tinyimagenet,
+}
+
+__all__ = ["SOURCES", "ImageSource", "Pictures", "from_dataset", "load_source", "pick", "pixels"]
+
+_KINDS = "a folder of class folders, a .npz, a .parquet or a folder with train*.parquet"
+
+
+def load_source(
+    source: str | Path | ImageSource,
+    *,
+    data_dir: str | Path | None = None,
+    size: int | None = None,
+    test_fraction: float | None = None,
+    augmentation: str | Sequence[str] | None = None,
+    show_progress: bool = True,
+) -> ImageSource:
+    """The source called by a name, or that a path leads to, or the source itself.
+
+    Args:
+        source: a name in `SOURCES`, else the path of a folder of class folders (or of `train` and `test` with
+            such), of a `.npz`, of a `.parquet`, or of a folder with Parquet files; or a source.
+        data_dir: the folder where the named sets lie; the environment variable LQM_DATA if not given.
+        size: scale the shorter side of each picture to this, and cut out the centre square.
+        test_fraction: the share of each class to hold out where there is no test set, 0.2 if not given.
+        augmentation: the operations (or the one) that leave a picture's label right, if not the source's own.
+        show_progress: whether to show how far reading is.
+
+    Raises:
+        ConfigError: when there is no such source, or an option can't be used.
+        DataError: when what is there can't be used.
+    """
+    options: dict[str, Any] = {
+        "data_dir": None if data_dir is None else str(data_dir),
+        "size": size,
+        "test_fraction": test_fraction,
+        "augmentation": [augmentation] if isinstance(augmentation, str) else augmentation and [*augmentation],
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    if isinstance(source, ImageSource):
+        if given:
+            raise ConfigError(f"'{source.name}' is a source already; leave {', '.join(given)} out")
+        return source
+    place = None if data_dir is None else Path(data_dir)
+    try:
+        loaded = _load(source, Reading(str(source), place, size, test_fraction, show_progress))
+    except OSError as error:
+        raise DataError(f"{error.filename or source} can't be read: {error.strerror or error}") from error
+    typed = f"./{source}" if isinstance(source, Path) and str(source) in SOURCES else str(source)
+    return replace(
+        loaded,
+        augmentation=tuple(given.get("augmentation", loaded.augmentation)),
+        origin={"source": typed, **given},
+    )
+
+
+def _load(source: str | Path, reading: Reading) -> ImageSource:
+    if isinstance(source, str) and source in SOURCES:
+        return SOURCES[source](reading)
+    path = _existing(source)
+    reading = replace(reading, name=path.resolve().name if path.is_dir() else path.stem)
+    return finish(_read(path, reading), reading)
+
+
+def _existing(source: str | Path) -> Path:
+    path = Path(source).expanduser()
+    if path.exists() and str(source):
+        return path
+    if isinstance(source, Path):
+        raise DataError(f"there is no {source}; it should be {_KINDS}")
+    try:
+        choose(source, SOURCES, "source")
+    except ConfigError as error:
+        raise ConfigError(f"{error}, or the path of {_KINDS}") from None
+    return path
+
+
+def _read(path: Path, reading: Reading) -> Found:
+    if path.suffix == ".npz" and path.is_file():
+        return read_npz(path)
+    if path.is_file() and path.suffix != ".parquet":
+        raise DataError(f"{path} can't be read as pictures; it should be {_KINDS}")
+    from lqm.images.sources.parquet import parquet_parts, read_parquet
+
+    parts = ([path], []) if path.is_file() else parquet_parts(path)
+    return read_parquet(*parts, reading) if parts else read_listing(list_folder(path), reading)

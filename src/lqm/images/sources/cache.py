@@ -1,0 +1,83 @@
+"""Decoded pictures kept as safetensors, found again by the content of the files that they came from."""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import PIL
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+
+from lqm.cache import cache_folder
+from lqm.engine.progress import warn
+from lqm.errors import ArtifactError
+from lqm.files import write_atomically
+from lqm.images.sources.found import Found, Reading
+from lqm.images.sources.source import Pictures
+
+
+def content_key(described: str, reading: Reading, root: Path, files: Iterable[Path]) -> str:
+    """A hash of all that decides a set: how it is read, and the names and bytes of its files.
+
+    Args:
+        described: what the files don't say themselves, such as the layout, labels and names of classes.
+        reading: the size of the pictures.
+        root: the folder that the names of the files are relative to.
+        files: the files in their order.
+    """
+    digest = hashlib.sha256(f"{described}/{reading.size}/{PIL.__version__}".encode())
+    for path in files:
+        content = path.read_bytes()
+        digest.update(f"\0{path.relative_to(root).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()[:32]
+
+
+def cached(key: str, read: Callable[[], Found]) -> Found:
+    """What `read` gives, from the cache if it is there; a cache that can't be used is done without."""
+    try:
+        folder = cache_folder() / "pictures"
+    except ArtifactError as error:
+        warn(f"the decoded pictures are not kept: {error}")
+        return read()
+    for path in folder.glob(f"{key}.*.safetensors"):
+        if found := _load(path):
+            return found
+        warn(f"{path} was damaged, and is made again")
+        with contextlib.suppress(OSError):
+            path.unlink()
+    found = read()
+    _save(folder, key, found)
+    return found
+
+
+def _save(folder: Path, key: str, found: Found) -> None:
+    tensors = {"train.images": found.train.images, "train.labels": found.train.labels}
+    if found.test:
+        tensors |= {"test.images": found.test.images, "test.labels": found.test.labels}
+    content = save(tensors, {"class_names": json.dumps(found.class_names)})
+    short_hash = hashlib.sha256(content).hexdigest()[:32]
+    try:
+        write_atomically(folder / f"{key}.{short_hash}.safetensors", content)
+    except ArtifactError as error:
+        warn(f"the decoded pictures are not kept: {error}")
+
+
+def _load(path: Path) -> Found | None:
+    """The set in a file, unless the file is not what its name says."""
+    try:
+        with path.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest()[:32] != path.name.split(".")[1]:
+                return None
+        with safe_open(path, framework="pt") as tensors:
+            parts = {
+                part: Pictures(*(tensors.get_tensor(f"{part}.{what}") for what in ("images", "labels")))
+                for part in ("train", "test")
+                if f"{part}.images" in tensors.keys()  # noqa: SIM118 (it is no dictionary)
+            }
+            class_names = tuple(json.loads(tensors.metadata()["class_names"]))
+    except (OSError, SafetensorError):
+        return None
+    return Found(parts["train"], parts.get("test"), class_names)

@@ -1,0 +1,128 @@
+"""CIFAR-10 and CIFAR-100 as published, in the python and in the binary version.
+
+A picture is 3,072 bytes: 1,024 of red, then of green, then of blue, row by row.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lqm.errors import DataError
+from lqm.images.sources.arrays import read_arrays
+from lqm.images.sources.convert import Array, labels_of, names_of, pictures_of
+from lqm.images.sources.found import Found
+from lqm.images.sources.source import Pictures
+
+_PIXELS = 3 * 32 * 32
+
+
+@dataclass(frozen=True)
+class Version:
+    """Where one version of a set has its parts.
+
+    Attributes:
+        labels: the key of the labels; in the binary version, the number of label bytes (the last one counts).
+        names: the file of the names of the classes, and their key if it has keys.
+    """
+
+    folder: str
+    train: tuple[str, ...]
+    test: str
+    labels: str | int
+    names: tuple[str, str | None]
+
+
+CIFAR10_PYTHON = Version(
+    folder="cifar-10-batches-py",
+    train=tuple(f"data_batch_{number}" for number in range(1, 6)),
+    test="test_batch",
+    labels="labels",
+    names=("batches.meta", "label_names"),
+)
+CIFAR10_BINARY = Version(
+    folder="cifar-10-batches-bin",
+    train=tuple(f"data_batch_{number}.bin" for number in range(1, 6)),
+    test="test_batch.bin",
+    labels=1,
+    names=("batches.meta.txt", None),
+)
+CIFAR100_PYTHON = Version("cifar-100-python", ("train",), "test", "fine_labels", ("meta", "fine_label_names"))
+CIFAR100_BINARY = Version("cifar-100-binary", ("train.bin",), "test.bin", 2, ("fine_label_names.txt", None))
+
+
+def read_cifar(data_dir: Path, version: Version) -> Found | None:
+    """The set in its folder in `data_dir`, or in `data_dir` itself; None if it is in neither.
+
+    Raises:
+        DataError: when a file of the set is missing or damaged.
+    """
+    places = (data_dir / version.folder, data_dir)
+    folder = next((place for place in places if _has(place, (version.train[0], version.names[0]))), None)
+    if folder is None:
+        return None
+    train = _pictures(folder, version.train, version.labels)
+    test = _pictures(folder, (version.test,), version.labels)
+    return Found(train, test, names_of(_names(folder, *version.names), train.labels, str(folder)))
+
+
+def _has(folder: Path, names: Iterable[str]) -> bool:
+    return all((folder / name).is_file() for name in names)
+
+
+def _pictures(folder: Path, files: tuple[str, ...], labels: str | int) -> Pictures:
+    for name in files:
+        if not (folder / name).is_file():
+            raise DataError(f"{folder} has no {name}; put it beside the other files of the set")
+    parts = [
+        _read_binary(folder / name, labels)
+        if isinstance(labels, int)
+        else _read_python(folder / name, labels)
+        for name in files
+    ]
+    pixels = np.concatenate([rows for rows, _ in parts]).reshape(-1, 3, 32, 32)
+    numbers = np.concatenate([numbers for _, numbers in parts])
+    return Pictures(pictures_of(pixels, str(folder)), labels_of(numbers, len(pixels), f"{folder / files[0]}"))
+
+
+def _read_binary(path: Path, label_bytes: int) -> tuple[Array, Array]:
+    content = np.fromfile(path, np.uint8)
+    length = label_bytes + _PIXELS
+    if len(content) == 0 or len(content) % length:
+        raise DataError(f"{path} is {len(content)} bytes long, no multiple of {length}; fetch it again")
+    rows = content.reshape(-1, length)
+    return rows[:, label_bytes:], rows[:, label_bytes - 1]
+
+
+def _read_python(path: Path, key: str) -> tuple[Array, Array]:
+    data, labels = _values(path, "data", key)
+    if not (isinstance(data, np.ndarray) and data.dtype == np.uint8 and data.shape[1:] == (_PIXELS,)):
+        raise DataError(f"'data' of {path} is no uint8 array [N, {_PIXELS}]; fetch the file again")
+    if not (
+        isinstance(labels, list) and all(type(label) is int for label in labels) and len(labels) == len(data)
+    ):
+        raise DataError(f"'{key}' of {path} is no list of {len(data)} whole numbers; fetch the file again")
+    return data, np.asarray(labels)
+
+
+def _values(path: Path, *keys: str) -> list[Any]:
+    """Values of the dictionary in a file of the python version; Python 2 wrote its keys as bytes."""
+    content = read_arrays(path)
+    pairs = content.items() if isinstance(content, dict) else ()
+    values = {key.decode("latin-1") if isinstance(key, bytes) else key: value for key, value in pairs}
+    for key in keys:
+        if key not in values:
+            raise DataError(f"{path} has no '{key}'; fetch it again")
+    return [values[key] for key in keys]
+
+
+def _names(folder: Path, file: str, key: str | None) -> tuple[str, ...]:
+    path = folder / file
+    if key is None:
+        return tuple(line.strip() for line in path.read_text("utf-8", "replace").splitlines() if line.strip())
+    (names,) = _values(path, key)
+    if not isinstance(names, list):
+        raise DataError(f"'{key}' of {path} is no list of names; fetch the file again")
+    return tuple(name.decode("latin-1") if isinstance(name, bytes) else str(name) for name in names)

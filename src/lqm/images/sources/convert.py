@@ -1,0 +1,98 @@
+"""Arrays of unknown layout become pictures, labels and names of classes."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lqm.errors import DataError
+
+Array = NDArray[np.generic]
+
+
+def pictures_of(array: Array, place: str) -> Tensor:
+    """Pictures [N, H, W], [N, H, W, C] or [N, C, H, W] as [N, C, H, W].
+
+    C is 1 to 4; where two axes could be it, the last one is.
+
+    Raises:
+        DataError: when shape, type or pixels can't be those of pictures.
+    """
+    if array.ndim == 3:
+        array = array[:, None]
+    elif array.ndim == 4 and 1 <= array.shape[3] <= 4:
+        array = array.transpose(0, 3, 1, 2)
+    if array.ndim != 4 or not 1 <= array.shape[1] <= 4 or 0 in array.shape:
+        raise DataError(
+            f"{place} has shape {list(array.shape)}; it should be [N, H, W], [N, H, W, C] or [N, C, H, W] "
+            "with N > 0 and C from 1 to 4"
+        )
+    return torch.from_numpy(np.ascontiguousarray(eight_bits_or_floats(array, place)))
+
+
+def eight_bits_or_floats(array: Array, place: str) -> Array:
+    """Pixels as uint8, or as float32 in [0, 1]; floats that are whole numbers up to 255 become uint8.
+
+    Raises:
+        DataError: when they are neither.
+    """
+    if array.dtype == np.uint8:
+        return array
+    if array.dtype == np.uint16:
+        raise DataError(f"{place} holds 16-bit pixels; convert them to 8 bits (uint8)")
+    if array.dtype.kind != "f":
+        raise DataError(f"{place} has type {array.dtype}; it should be uint8, or floats in [0, 1]")
+    low, high = float(array.min()), float(array.max())
+    if low >= 0 and high <= 1:
+        return array.astype(np.float32, copy=False)
+    if low >= 0 and high <= 255:
+        whole = array.astype(np.uint8)
+        if (whole == array).all():
+            return whole
+    raise DataError(
+        f"{place} has pixels from {low:g} to {high:g}; they should be floats in [0, 1], or whole numbers "
+        "from 0 to 255, without NaN and not normalised"
+    )
+
+
+def labels_of(array: Array, count: int, place: str) -> Tensor:
+    """Class numbers of `count` pictures, [N].
+
+    Raises:
+        DataError: when they are not one whole number from 0 up for each picture.
+    """
+    if count == 0:
+        raise DataError(f"{place} is empty; it should have a label for each of some pictures")
+    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    if array.shape != (count,):
+        raise DataError(f"{place} has shape {list(array.shape)}; it should be [{count}], a label a picture")
+    if array.dtype.kind not in "iu" and not (array.dtype.kind == "f" and (np.mod(array, 1) == 0).all()):
+        raise DataError(
+            f"{place} has labels that are not whole numbers; number the classes 0, 1, 2 and so on"
+        )
+    if array.min() < 0:
+        raise DataError(f"{place} has the label {array.min()}; number the classes 0, 1, 2 and so on")
+    return torch.from_numpy(array.astype(np.int64))
+
+
+def names_of(names: Array | tuple[str, ...] | None, labels: Tensor, place: str) -> tuple[str, ...]:
+    """The names of the classes, or their numbers; every class has a training picture.
+
+    Raises:
+        DataError: when numbers are left out, or names and numbers don't agree.
+    """
+    present = set(labels.tolist())
+    if missing := [label for label in range(max(present)) if label not in present]:
+        shown = ", ".join(str(label) for label in missing[:10]) + (", ..." if len(missing) > 10 else "")
+        raise DataError(
+            f"the labels of {place} leave out {shown}; renumber the classes 0 to {len(present) - 1}"
+        )
+    if names is None:
+        return tuple(str(label) for label in sorted(present))
+    named = tuple(name.decode(errors="replace") if isinstance(name, bytes) else str(name) for name in names)
+    if len(named) != len(present):
+        raise DataError(
+            f"{place} has {len(named)} class names and {len(present)} classes with training pictures; "
+            "the numbers should be the same"
+        )
+    return named

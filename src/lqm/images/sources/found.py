@@ -1,0 +1,109 @@
+"""From what a reader found to a source: squares of one size, and a test set."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from lqm.engine.randomness import generator
+from lqm.errors import ConfigError, DataError
+from lqm.images.augment import OPERATIONS
+from lqm.images.sources.resize import square
+from lqm.images.sources.source import ImageSource, Pictures
+
+_DEFAULT_TEST_FRACTION = 0.2
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a set is to be read.
+
+    Attributes:
+        data_dir: the folder where the named sets lie.
+        size: the side of the squares that all pictures become; as they are if there is none.
+        test_fraction: the share of each class to hold out, for a set without a test set of its own.
+    """
+
+    name: str
+    data_dir: Path | None = None
+    size: int | None = None
+    test_fraction: float | None = None
+    show_progress: bool = True
+
+    def __post_init__(self) -> None:
+        if self.size is not None and (not isinstance(self.size, int) or self.size < 8):
+            raise ConfigError(f"size is {self.size!r}; it should be a whole number of at least 8 pixels")
+        if self.test_fraction is not None and not 0 < self.test_fraction < 1:
+            raise ConfigError(
+                f"test_fraction is {self.test_fraction}; it should be above 0 and below 1, such as 0.2"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a reader found: training pictures, the test set if there is one, and the names of the classes."""
+
+    train: Pictures
+    test: Pictures | None
+    class_names: tuple[str, ...]
+
+
+def finish(
+    found: Found,
+    reading: Reading,
+    *,
+    augmentation: tuple[str, ...] = OPERATIONS,
+    recipes: str = "own",
+    published: tuple[tuple[float, ...], tuple[float, ...]] | None = None,
+) -> ImageSource:
+    """Bring all pictures to the size asked for, and hold a test set out if there is none.
+
+    Raises:
+        DataError: when the pictures can't be used as they are.
+        ConfigError: when a share is to be held out of a set that has a test set.
+    """
+    name = reading.name
+    if len(found.class_names) < 2:
+        raise DataError(f"'{name}' has only one class, '{found.class_names[0]}'; it should have two or more")
+    if found.test is None:
+        train, test = _split(found.train, reading.test_fraction, found.class_names, name)
+    elif reading.test_fraction is None:
+        train, test = found.train, found.test
+    else:
+        raise ConfigError(f"'{name}' has a test set of its own; leave test_fraction out")
+    channels = train.images.shape[1]
+    if published and channels != len(published[0]):
+        raise DataError(
+            f"the pictures of '{name}' have {channels} channels; "
+            f"the published set has {len(published[0])}, so give its path instead of its name"
+        )
+    return ImageSource(
+        name=name,
+        train=Pictures(square(train.images, reading.size, name), train.labels),
+        test=Pictures(square(test.images, reading.size, name), test.labels),
+        class_names=found.class_names,
+        augmentation=augmentation,
+        recipes=recipes,
+        published=published,
+    )
+
+
+def _split(
+    pictures: Pictures, fraction: float | None, class_names: tuple[str, ...], name: str
+) -> tuple[Pictures, Pictures]:
+    """The same share of each class, drawn once and for all; both parts get one of each class at least."""
+    draws = generator(0, "test split")
+    held_out = torch.zeros(len(pictures.labels), dtype=torch.bool)
+    for label, class_name in enumerate(class_names):
+        members = (pictures.labels == label).nonzero().flatten()
+        if len(members) < 2:
+            raise DataError(
+                f"class '{class_name}' of '{name}' has {len(members)} picture, so none can be held out "
+                "for testing; add pictures to it, or leave the class out"
+            )
+        wanted = math.floor((fraction or _DEFAULT_TEST_FRACTION) * len(members) + 0.5)
+        count = min(max(wanted, 1), len(members) - 1)
+        held_out[members[torch.randperm(len(members), generator=draws)[:count]]] = True
+    train, test = (Pictures(pictures.images[part], pictures.labels[part]) for part in (~held_out, held_out))
+    return train, test

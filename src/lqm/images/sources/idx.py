@@ -1,0 +1,67 @@
+"""The idx files in which MNIST was published.
+
+Layout: two zero bytes, the type (8 for uint8), the number of axes; their lengths as big-endian 32-bit
+numbers; the values.
+"""
+
+import gzip
+import math
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from lqm.errors import DataError
+from lqm.images.sources.convert import Array, labels_of, names_of, pictures_of
+from lqm.images.sources.found import Found
+from lqm.images.sources.sentences import reason
+from lqm.images.sources.source import Pictures
+
+_PARTS = ("train", "t10k")
+
+
+def read_idx_folder(folder: Path) -> Found | None:
+    """The four files of a folder, gzipped or not; None if there are no training pictures.
+
+    Raises:
+        DataError: when one of the others is missing, or one is damaged.
+    """
+    if not _find(folder, "train-images", 3):
+        return None
+    train, test = (_pictures(folder, part) for part in _PARTS)
+    return Found(train, test, names_of(None, train.labels, str(folder)))
+
+
+def read_idx(path: Path) -> Array:
+    """The array in one idx file of uint8."""
+    try:
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        zeros, kind, axes = struct.unpack_from(">HBB", content)
+        shape = struct.unpack_from(f">{axes}I", content, 4)
+    except (OSError, EOFError, zlib.error, struct.error) as error:
+        raise DataError(f"{path} can't be read as an idx file ({reason(error)}); fetch it again") from error
+    start = 4 + 4 * axes
+    if (zeros, kind) != (0, 8) or len(content) - start != math.prod(shape):
+        raise DataError(
+            f"{path} is not the idx file of uint8 that its name says, or is cut off; fetch it again"
+        )
+    return np.frombuffer(bytearray(content[start:]), np.uint8).reshape(shape)
+
+
+def _pictures(folder: Path, part: str) -> Pictures:
+    images, labels = (_found(folder, f"{part}-{what}", axes) for what, axes in (("images", 3), ("labels", 1)))
+    pixels = pictures_of(read_idx(images), str(images))
+    return Pictures(pixels, labels_of(read_idx(labels), len(pixels), str(labels)))
+
+
+def _found(folder: Path, stem: str, axes: int) -> Path:
+    path = _find(folder, stem, axes)
+    if path is None:
+        raise DataError(f"{folder} has no {stem}-idx{axes}-ubyte; put it beside the other files of the set")
+    return path
+
+
+def _find(folder: Path, stem: str, axes: int) -> Path | None:
+    names = [f"{stem}{mark}idx{axes}-ubyte{end}" for mark in "-." for end in ("", ".gz")]
+    return next((folder / name for name in names if (folder / name).is_file()), None)

@@ -1,0 +1,147 @@
+"""Pictures in Parquet files, in the layout of the Hugging Face hub."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from torch import Tensor
+
+from lqm.errors import DataError
+from lqm.images.sources.cache import cached, content_key
+from lqm.images.sources.convert import labels_of, names_of
+from lqm.images.sources.decoding import decode_set
+from lqm.images.sources.found import Found, Reading
+from lqm.images.sources.picture import Encoded
+from lqm.images.sources.sentences import reason
+
+_PICTURES = ("img", "image")
+_LABELS = ("label", "labels", "fine_label")
+_ROWS = 256
+
+
+class _Table(NamedTuple):
+    """One file, opened: its columns of pictures and labels, and the names of the classes if it has them."""
+
+    path: Path
+    file: pq.ParquetFile
+    pictures: str
+    labels: str
+    class_names: tuple[str, ...] | None
+
+
+def parquet_parts(folder: Path) -> tuple[list[Path], list[Path]] | None:
+    """The files for training and for testing, in a folder or else in a sub-folder; None if there are none."""
+    subfolders = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    for place in (folder, *subfolders):
+        train, test, val = (sorted(place.glob(f"{start}*.parquet")) for start in ("train", "test", "val"))
+        if train:
+            return train, test or val
+        if any(place.glob("*.parquet")):
+            raise DataError(
+                f"{place} has .parquet files but none called train*.parquet; rename them, or give one"
+            )
+    return None
+
+
+def read_parquet(train: list[Path], test: list[Path], reading: Reading) -> Found:
+    """The pictures of all these files, by way of the cache; no test files, no test set.
+
+    Raises:
+        DataError: when a file, a label or a picture can't be used.
+    """
+    parts = [[_open(path) for path in paths] for paths in (train, test)]
+    tables = [table for part in parts for table in part]
+    names = {table.class_names for table in tables}
+    if len(names) > 1:
+        raise DataError(
+            f"{tables[0].path.parent} has files with different class names; they should be the same"
+        )
+    train_labels, test_labels = (_labels(part) for part in parts)
+    assert train_labels is not None
+    class_names = names_of(names.pop(), train_labels, str(train[0]))
+    key = content_key("parquet", reading, tables[0].path.parent, [table.path for table in tables])
+    encoded = (picture for table in tables for picture in _pictures(table))
+    return cached(key, lambda: decode_set(encoded, (train_labels, test_labels), class_names, reading))
+
+
+def _open(path: Path) -> _Table:
+    try:
+        file = pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(
+            f"{path} can't be read as Parquet ({reason(error)}); make or fetch it again"
+        ) from error
+    schema = file.schema_arrow
+    labels = next((name for name in _LABELS if name in schema.names), None)
+    pictures = next((name for name in _PICTURES if name in schema.names), None)
+    structs = [field.name for field in schema if _has_bytes(field.type)]
+    if pictures is None and len(structs) == 1:
+        pictures = structs[0]
+    if pictures is None or labels is None:
+        raise DataError(
+            f"{path} has the columns {', '.join(schema.names)}; it should have pictures in 'img' or 'image' "
+            f"and labels in one of {', '.join(_LABELS)}"
+        )
+    if not (_has_bytes(schema.field(pictures).type) or _is_binary(schema.field(pictures).type)):
+        raise DataError(
+            f"'{pictures}' of {path} has type {schema.field(pictures).type}; it should hold picture files, "
+            "as struct<bytes: binary, path: string> or as binary"
+        )
+    return _Table(path, file, pictures, labels, _class_names(schema, labels))
+
+
+def _has_bytes(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0)
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _class_names(schema: pa.Schema, labels: str) -> tuple[str, ...] | None:
+    """The names in the metadata that the hub's tools write: info.features.<labels>.names."""
+    try:
+        described = json.loads((schema.metadata or {})[b"huggingface"])
+        return tuple(str(name) for name in described["info"]["features"][labels]["names"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _labels(tables: list[_Table]) -> Tensor | None:
+    if not tables:
+        return None
+    columns = [_read(table, table.labels) for table in tables]
+    place = f"'{tables[0].labels}' of {tables[0].path}"
+    numbers = np.concatenate([column.to_numpy(zero_copy_only=False) for column in columns])
+    return labels_of(numbers, sum(len(column) for column in columns), place)
+
+
+def _read(table: _Table, column: str) -> pa.ChunkedArray:
+    try:
+        return table.file.read(columns=[column]).column(0)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{table.path} is damaged ({reason(error)}); make or fetch it again") from error
+
+
+def _pictures(table: _Table) -> Iterator[Encoded]:
+    row = 0
+    batches = table.file.iter_batches(_ROWS, columns=[table.pictures])
+    while True:
+        try:
+            batch = next(batches, None)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{table.path} is damaged ({reason(error)}); make or fetch it again") from error
+        if batch is None:
+            return
+        column = batch.column(0)
+        for content in (pc.struct_field(column, "bytes") if _has_bytes(column.type) else column).to_pylist():
+            place = f"row {row} of {table.path}"
+            if content is None:
+                raise DataError(f"{place} has no picture; leave the row out")
+            yield Encoded(content, place)
+            row += 1

@@ -1,0 +1,68 @@
+"""Pictures that come one by one, gathered in one array."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lqm.errors import DataError
+from lqm.images.sources.resize import check_square, suggested
+
+
+class Stack:
+    """An array [total, C, H, W] that is filled picture by picture.
+
+    Pictures have one size and one type. Greyscale ones become colour as soon as a colour one comes.
+
+    Args:
+        total: how many pictures will come.
+        advice: what to do about a size that can't be used; `{}` stands for a size that could.
+    """
+
+    def __init__(self, total: int, advice: str) -> None:
+        self._total, self._advice = total, advice
+        self._places: list[str] = []
+        self._images: NDArray[np.generic] = np.empty(0)
+
+    def add(self, picture: NDArray[np.generic], place: str) -> None:
+        """Take the next picture, [C, H, W].
+
+        Raises:
+            DataError: when it doesn't go with the first; `place` says which one it is.
+        """
+        if not self._places:
+            self._images = np.empty((self._total, *picture.shape), picture.dtype)
+        self._check(picture, place)
+        if len(picture) > self._images.shape[1]:
+            self._images = np.repeat(self._images, len(picture), axis=1)
+        self._images[len(self._places)] = picture
+        self._places.append(place)
+
+    def check_square(self) -> None:
+        """Refuse what came so far if it is not of a size that can be used."""
+        height, width = self._images.shape[2:]
+        check_square(height, width, f"{self._places[0]} is", self._advice.format(suggested(height, width)))
+
+    @property
+    def images(self) -> Tensor:
+        """All pictures, [total, C, H, W]."""
+        return torch.from_numpy(self._images)
+
+    def _check(self, picture: NDArray[np.generic], place: str) -> None:
+        first = self._places[0] if self._places else place
+        channels, height, width = self._images.shape[1:]
+        if picture.shape[1:] != (height, width):
+            advice = self._advice.format(suggested(height, width, *picture.shape[1:]))
+            raise DataError(
+                f"{first} is of {width}x{height} pixels and {place} of "
+                f"{picture.shape[2]}x{picture.shape[1]}; {advice}"
+            )
+        if len(picture) != channels and {len(picture), channels} != {1, 3}:
+            raise DataError(
+                f"{first} has {channels} channels and {place} {len(picture)}; they should have as many"
+            )
+        if picture.dtype != self._images.dtype:
+            raise DataError(
+                f"{first} is of type {self._images.dtype} and {place} of {picture.dtype}; "
+                "they should be of one type"
+            )

@@ -1,0 +1,38 @@
+"""All recipes as tables, one a source."""
+
+from collections.abc import Iterator
+
+from rich.table import Table
+
+from lqm.images.methods import METHODS
+from lqm.names import choose
+from lqm.recipes import load_recipes, recipe_sources
+from lqm.report.tables import plain_table
+from lqm.settings import make_settings
+
+_COLUMNS = ("recipe", "steps", "network", "paper says", "cost")
+
+
+def recipe_tables(source: str | None = None) -> Iterator[Table]:
+    """Recipes of one source or of all.
+
+    Raises:
+        ConfigError: when there are none for the source.
+    """
+    known = dict.fromkeys(recipe_sources())
+    if source:
+        choose(source, known, "source with recipes")
+    for name in [source] if source else known:
+        rows = []
+        for recipe in load_recipes(name).values():
+            settings = make_settings(METHODS[recipe.method].Settings, recipe.settings)
+            paper = ", ".join(f"{distance} {accuracy}" for distance, accuracy in recipe.paper.items())
+            cells = (recipe.name, f"{settings.steps:,}", settings.network, paper, recipe.cost or "minutes")
+            rows.append(cells)
+        table = plain_table(_COLUMNS, rows)
+        table.title, table.title_justify = f"lqm condense {_example(name)} --recipe ...", "left"
+        yield table
+
+
+def _example(source: str) -> str:
+    return "FOLDER" if source == "own" else source

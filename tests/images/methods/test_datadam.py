@@ -1,0 +1,76 @@
+import pytest
+import torch
+
+from lqm.distances import DISTANCES
+from lqm.engine.randomness import generator
+from lqm.errors import ConfigError
+from lqm.images.methods.datadam import DataDAM, DataDAMSettings, attention_and_features
+from lqm.images.networks import make_network
+
+CPU = torch.device("cpu")
+
+
+def layer_outputs(network, images):
+    """What each ReLU gives, by walking through the layers."""
+    found = []
+    for layer in network.features:
+        images = layer(images)
+        if isinstance(layer, torch.nn.ReLU):
+            found.append(images)
+    return found, images
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0, 4.0])
+def test_attention_is_the_normalised_sum_of_powers_over_channels(power):
+    network = make_network("convnet:width=6", (3, 16, 16), 4)
+    images = torch.randn(5, 3, 16, 16)
+    *maps, features = attention_and_features(network, images, power)
+    outputs, expected_features = layer_outputs(network, images)
+    assert len(maps) == 2, "all but the last layer"
+    torch.testing.assert_close(features, expected_features)
+    for found, output in zip(maps, outputs[:-1], strict=True):
+        for picture in range(5):
+            values = torch.zeros(output.shape[2] * output.shape[3])
+            for channel in output[picture]:
+                values += channel.abs().flatten() ** power
+            torch.testing.assert_close(found[picture], values / values.norm())
+
+
+def learner(digits, **settings):
+    values = {"steps": 1, "network": "convnet:width=8", "real_batch": 20, **settings}
+    return DataDAM(digits, DISTANCES["lqm"], 3, 0, DataDAMSettings(**values), CPU)
+
+
+@pytest.mark.parametrize("attention", ["mean", "distance"])
+def test_the_loss_is_the_papers(digits, attention):
+    method = learner(digits, attention=attention)
+    network = method.fresh_network("network", 0)
+    draws = generator(0, "batch", 0)
+    real, sizes, synthetic = method.batches(range(10), draws)
+    with torch.no_grad():
+        real_layers = attention_and_features(network, real, 4.0)
+        own_layers = attention_and_features(network, synthetic, 4.0)
+    total = 0.0
+    for c in range(10):
+        for number, (t, s) in enumerate(zip(real_layers, own_layers, strict=True)):
+            t_c, s_c = t.split(sizes)[c], s.split(3)[c]
+            is_embedding = number == len(real_layers) - 1
+            if attention == "mean" and not is_embedding:
+                loss = (t_c.mean(dim=0) - s_c.mean(dim=0)).square().sum()
+            else:
+                lqm = DISTANCES["lqm"]
+                loss = lqm.loss(lqm.target(t_c, 3), s_c)
+            total += 100 * (0.01 if is_embedding else 1) * loss.item()
+    assert method.step(0)["loss"] == pytest.approx(total / 10, rel=1e-4)
+
+
+def test_the_defaults_are_the_papers():
+    settings = DataDAMSettings()
+    assert (settings.steps, settings.power, settings.real_batch) == (8000, 4.0, 64)
+    assert (settings.attention_weight, settings.embedding_weight) == (100.0, 0.01)
+    assert (settings.learning_rate, settings.momentum) == (1.0, 0.5)
+
+
+def test_a_network_without_maps_is_refused(digits):
+    with pytest.raises(ConfigError, match="network 'mlp' has no attention maps"):
+        learner(digits, network="mlp").step(0)

@@ -1,0 +1,81 @@
+import pytest
+import torch
+
+from lqm.distances import DISTANCES
+from lqm.images.methods.dm import DM, DMSettings
+from lqm.images.sources import ImageSource, Pictures
+
+CPU = torch.device("cpu")
+
+
+def learner(source, per_class=3, **settings):
+    values = {"steps": 4, "network": "convnet:width=8:depth=2", "real_batch": 20, **settings}
+    return DM(source, DISTANCES["mean"], per_class, 0, DMSettings(**values), CPU)
+
+
+def test_the_defaults_are_the_papers():
+    settings = DMSettings()
+    assert (settings.steps, settings.learning_rate, settings.momentum) == (20_000, 1.0, 0.5)
+    assert (settings.real_batch, settings.start, settings.network) == (256, "random", "convnet")
+
+
+def test_one_by_one_makes_an_update_for_each_class(digits, monkeypatch):
+    updates = []
+    original = DM.descend
+    monkeypatch.setattr(
+        DM,
+        "descend",
+        lambda self, losses, classes: (updates.append(list(classes)), original(self, losses, classes)),
+    )
+    learner(digits).step(0)
+    assert updates == [list(range(10))]
+    updates.clear()
+    learner(digits, stepping="one-by-one").step(0)
+    assert updates == [[c] for c in range(10)]
+
+
+def test_without_momentum_one_by_one_is_the_same_as_summed(digits):
+    """The gradient of a class touches that class alone, and the draws come in the same order."""
+    together, apart = (learner(digits, momentum=0, stepping=s) for s in ("summed", "one-by-one"))
+    assert together.step(0)["loss"] == pytest.approx(apart.step(0)["loss"], rel=1e-5)
+    torch.testing.assert_close(together.pictures, apart.pictures, atol=1e-5, rtol=1e-5)
+
+
+def test_uint8_pictures_are_condensed_like_the_same_floats(digits):
+    whole = (digits.train.images * 255).round()
+    labels = digits.train.labels
+    sets = [Pictures(whole.byte(), labels), Pictures(whole / 255, labels)]
+    names = digits.class_names
+    first, second = (ImageSource("same", p, p, names, digits.augmentation) for p in sets)
+    torch.testing.assert_close(first.mean, second.mean)
+    torch.testing.assert_close(first.std, second.std)
+    results = []
+    for source in (first, second):
+        method = learner(source)
+        for i in range(3):
+            method.step(i)
+        results.append(method.result().images)
+    torch.testing.assert_close(*results, atol=1e-4, rtol=1e-3)
+
+
+def test_a_start_other_than_random_is_that_of_the_coreset(digits):
+    from lqm.images.methods.coreset import CoresetSettings, Herding
+
+    settings = CoresetSettings(steps=5, network="convnet:width=8:depth=2")
+    herding = Herding(digits, None, 3, 0, settings, CPU)
+    for i in range(5):
+        herding.step(i)
+    start = learner(digits, start="herding", start_steps=5).result()
+    torch.testing.assert_close(start.images, herding.result().images)
+
+
+def test_a_batch_norm_network_sees_all_classes_at_once(digits, monkeypatch):
+    sizes = []
+
+    def spy(self, images):
+        sizes.append(len(images))
+        return self.features(images)
+
+    monkeypatch.setattr("lqm.images.networks.network.Network.embed", spy)
+    learner(digits, network="convnet:width=8:norm=batch", real_batch=100).step(0)
+    assert sizes == [1000, 30]

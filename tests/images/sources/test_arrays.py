@@ -1,0 +1,155 @@
+"""Oracle: what Python's own module wrote."""
+
+import contextlib
+import os
+import pickle
+import struct
+
+import numpy as np
+import pytest
+
+from lqm.errors import DataError
+from lqm.images.sources.arrays import read_arrays
+
+ARRAYS = {
+    "uint8": np.arange(24, dtype=np.uint8).reshape(2, 12),
+    "int64": np.array([1, -2, 3]),
+    "big-endian": np.array([1, 2, 3], dtype=">i4"),
+    "float": np.array([[0.5]], dtype=np.float32),
+    "fortran": np.asfortranarray(np.arange(6, dtype=np.int16).reshape(2, 3)),
+}
+PLAIN = {
+    b"batch_label": b"testing batch 1 of 1",
+    "labels": [0, 255, 70000, -1, 2**40, True, False, None],
+    "nested": {"a": [], "b": (), "c": (1,), "d": (1, 2), "e": (1, 2, 3), "f": (1, 2, 3, 4), "g": {}},
+    "text": "é" * 300,
+    b"bytes": bytes(range(256)),
+}
+PLAIN["again"] = PLAIN["labels"]
+
+
+def same(first, second):
+    if isinstance(second, np.ndarray):
+        return first.dtype == second.dtype and np.array_equal(first, second)
+    return type(first) is type(second) and first == second
+
+
+@pytest.mark.parametrize("protocol", [0, 1, 2, 3, 4, 5])
+def test_plain_values_come_back(tmp_path, protocol):
+    (tmp_path / "f").write_bytes(pickle.dumps(PLAIN, protocol))
+    assert read_arrays(tmp_path / "f") == PLAIN
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_come_back(tmp_path, protocol, name):
+    content = pickle.dumps({"data": ARRAYS[name], "twice": ARRAYS[name]}, protocol)
+    (tmp_path / "f").write_bytes(content)
+    back, oracle = read_arrays(tmp_path / "f"), pickle.loads(content)  # noqa: S301 (made here)
+    np.testing.assert_array_equal(back["data"], ARRAYS[name])
+    assert same(back["data"], oracle["data"])
+    assert same(back["twice"], oracle["twice"])
+
+
+def python2(pixels, labels):
+    """A batch byte by byte as Python 2 and its NumPy wrote it: strings are SHORT_BINSTRING and BINSTRING."""
+
+    def short(text):
+        return b"U" + bytes([len(text)]) + text
+
+    def small(number):
+        return b"M" + struct.pack("<H", number)
+
+    shape = small(pixels.shape[0]) + small(pixels.shape[1]) + b"\x86"
+    kind = b"cnumpy\ndtype\nq\x0a" + short(b"u1") + b"K\x00K\x01\x87Rq\x0b(K\x03" + short(b"|")
+    kind += b"NNN" + b"J\xff\xff\xff\xff" * 2 + b"K\x00tb"
+    content = b"\x89T" + struct.pack("<I", pixels.size) + pixels.tobytes()
+    numpy_array = b"cnumpy.core.multiarray\n_reconstruct\nq\x07cnumpy\nndarray\nq\x08K\x00\x85" + short(b"b")
+    numpy_array += b"\x87Rq\x09(K\x01" + shape + kind + content + b"tb"
+    numbers = b"".join(b"K" + bytes([label]) for label in labels)
+    batch = b"\x80\x02}q\x01(" + short(b"labels") + b"q\x04]q\x05(" + numbers + b"e"
+    return batch + short(b"data") + b"q\x06" + numpy_array + b"u."
+
+
+def test_a_batch_of_python_2_comes_back(tmp_path, random):
+    pixels = random.integers(0, 256, (4, 3072), dtype=np.uint8)
+    content = python2(pixels, [3, 1, 4, 1])
+    (tmp_path / "f").write_bytes(content)
+    back = read_arrays(tmp_path / "f")
+    assert back[b"labels"] == [3, 1, 4, 1]
+    assert same(back[b"data"], pixels)
+    oracle = pickle.loads(content, encoding="bytes")  # noqa: S301 (made here)
+    assert same(back[b"data"], oracle[b"data"])
+
+
+class Malicious:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 4, 5])
+def test_a_program_is_refused_and_not_run(tmp_path, protocol):
+    (tmp_path / "f").write_bytes(pickle.dumps({"data": Malicious(tmp_path / "made")}, protocol))
+    with pytest.raises(
+        DataError, match=r"f asks for '(posix|nt)\.mkdir', which arrays don't need .* was not run"
+    ):
+        read_arrays(tmp_path / "f")
+    assert not (tmp_path / "made").exists()
+
+
+def test_the_usual_attack_is_refused(tmp_path):
+    (tmp_path / "f").write_bytes(b"cos\nsystem\n(S'echo run'\ntR.")
+    with pytest.raises(DataError, match=r"asks for 'os\.system'"):
+        read_arrays(tmp_path / "f")
+
+
+DTYPE = b"cnumpy\ndtype\n(S'%s'\nI0\nI1\ntR"
+
+
+@pytest.mark.parametrize(
+    ("content", "thing"),
+    [
+        (pickle.dumps({"a": {1, 2}}, 4), "the step EMPTY_SET"),
+        (pickle.dumps(1.5, 2), "the step BINFLOAT"),
+        (pickle.dumps(np.array([{}], dtype=object), 2), "an array of 'O8'"),
+        (b"(S'x'\nios\nsystem\n.", "the step INST"),
+        (b"cnumpy\nndarray\n(I3\ntR.", r"a call of 'numpy\.ndarray'"),
+        (b"I1\n(I3\ntR.", "a call of something that is no function"),
+        (b"]}b.", "changing a list"),
+        (DTYPE % b"u1" + b"(I3\nS'|'\nNNNI1000\nI-1\nI0\ntb.", "a type of numbers that is none of the usual"),
+        (b"c_codecs\nencode\n(V1\nVrot13\ntR.", "the encoding 'rot13'"),
+        (b"cbuiltins\neval\n.", r"'builtins\.eval'"),
+    ],
+)
+def test_all_else_is_refused(tmp_path, content, thing):
+    (tmp_path / "f").write_bytes(content)
+    with pytest.raises(DataError, match=thing):
+        read_arrays(tmp_path / "f")
+
+
+def test_a_file_that_is_cut_off_anywhere_is_refused_in_a_sentence(tmp_path):
+    content = pickle.dumps({"data": ARRAYS["uint8"], "labels": [1, 2]}, 2)
+    for length in range(len(content)):
+        (tmp_path / "f").write_bytes(content[:length])
+        with pytest.raises(DataError, match=r"f is damaged or cut off \(.*\); fetch it again|f asks for"):
+            read_arrays(tmp_path / "f")
+
+
+def test_a_file_with_a_changed_byte_never_raises_anything_else(tmp_path, random):
+    content = pickle.dumps({"data": ARRAYS["int64"], "labels": [1, 2], "t": (1, 2)}, 4)
+    for _ in range(300):
+        changed = bytearray(content)
+        changed[random.integers(len(content))] = random.integers(256)
+        (tmp_path / "f").write_bytes(changed)
+        with contextlib.suppress(DataError):
+            read_arrays(tmp_path / "f")
+
+
+def test_an_array_longer_than_its_content_is_refused(tmp_path):
+    content = pickle.dumps(np.zeros(100, np.uint8), 2).replace(b"K\x64\x85", b"K\x65\x85")
+    (tmp_path / "f").write_bytes(content)
+    with pytest.raises(DataError, match="not of the length"):
+        read_arrays(tmp_path / "f")

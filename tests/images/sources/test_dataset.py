@@ -1,0 +1,136 @@
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch.utils.data import Dataset, IterableDataset, TensorDataset
+
+from lqm.errors import ConfigError, DataError
+from lqm.images.sources import from_dataset
+
+LABELS = [0, 1, 0, 1, 0, 1]
+
+
+class Items(Dataset):
+    def __init__(self, pictures, labels=LABELS, classes=None):
+        self.items = list(zip(pictures, labels, strict=True))
+        if classes:
+            self.classes = classes
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, index):
+        return self.items[index]
+
+
+PIXELS = torch.randint(0, 256, (6, 3, 8, 8), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+
+
+def test_a_tensor_dataset_and_its_test_set_are_kept():
+    train, test = TensorDataset(PIXELS, torch.tensor(LABELS)), TensorDataset(PIXELS[:2], torch.tensor([0, 1]))
+    source = from_dataset(train, test, name="mine", augmentation=("crop",))
+    assert torch.equal(source.train.images, PIXELS)
+    assert torch.equal(source.test.images, PIXELS[:2])
+    assert source.train.labels.tolist() == LABELS
+    assert (source.name, source.class_names) == ("mine", ("0", "1"))
+    assert (source.augmentation, source.recipes, source.origin) == (("crop",), "own", None)
+    with pytest.raises(ConfigError, match="'mine' has a test set of its own"):
+        from_dataset(train, test, name="mine", test_fraction=0.5)
+
+
+@pytest.mark.parametrize(
+    ("picture", "expected"),
+    [
+        (lambda p: p, PIXELS),
+        (lambda p: p.numpy(), PIXELS),
+        (lambda p: p.double() / 255, PIXELS / 255),
+        (lambda p: Image.fromarray(p.numpy().transpose(1, 2, 0)), PIXELS),
+        (lambda p: p[0], PIXELS[:, :1]),
+        (lambda p: Image.fromarray(p[0].numpy()), PIXELS[:, :1]),
+    ],
+    ids=["tensor", "array", "floats", "pillow", "flat", "grey pillow"],
+)
+def test_all_kinds_of_pictures_are_taken(picture, expected):
+    items = Items([picture(p) for p in PIXELS])
+    source = from_dataset(items, items)
+    torch.testing.assert_close(source.train.images, expected, check_dtype=False)
+
+
+def test_a_share_is_held_out_without_a_test_set():
+    source = from_dataset(Items(PIXELS), test_fraction=0.4)
+    assert torch.bincount(source.test.labels).tolist() == [1, 1]
+    assert torch.bincount(from_dataset(Items(PIXELS)).train.labels).tolist() == [2, 2]
+
+
+def test_names_of_classes_are_given_or_the_datasets_or_numbers():
+    named = Items(PIXELS, classes=["cat", "dog"])
+    assert from_dataset(named).class_names == ("cat", "dog")
+    assert from_dataset(named, class_names=["a", "b"]).class_names == ("a", "b")
+
+
+def test_labels_may_be_any_whole_numbers():
+    labels = [0, np.int64(1), torch.tensor(0), 1, np.uint8(0), torch.tensor(1)]
+    assert from_dataset(Items(PIXELS, labels), Items(PIXELS, labels)).train.labels.tolist() == LABELS
+
+
+def test_grey_and_colour_images_become_colour():
+    images = [Image.new("L", (8, 8), 7)] * 5 + [Image.new("RGB", (8, 8), (7, 7, 7))]
+    assert from_dataset(Items(images)).shape == (3, 8, 8)
+
+
+def replaced(index, picture):
+    return [*PIXELS[:index], picture, *PIXELS[index + 1 :]]
+
+
+class NoPairs(Items):
+    def __getitem__(self, index):
+        return {"image": PIXELS[index]} if index == 2 else self.items[index]
+
+
+class Endless(IterableDataset):
+    def __iter__(self):
+        yield from ()
+
+
+@pytest.mark.parametrize(
+    ("dataset", "sentence"),
+    [
+        (
+            NoPairs(PIXELS),
+            "item 2 of the training set of 'dataset' is a dict; it should be a pair of a picture",
+        ),
+        (Items(PIXELS, ["a"] * 6), "item 0 .* has the label 'a'; it should be a whole number"),
+        (Items(PIXELS, [0.5] * 6), "item 0 .* has the label 0.5"),
+        (Items(replaced(3, "text")), "item 3 .* has a picture of type str; it should be a tensor or image"),
+        (Items(replaced(0, PIXELS[:1])), r"item 0 .* of shape \[1, 3, 8, 8\]; it should be \[C, H, W\]"),
+        (Items(replaced(4, PIXELS[0].long())), "item 4 .* has type int64; it should be uint8, or floats"),
+        (
+            Items(replaced(4, PIXELS[0] / 255)),
+            "item 0 .* of type uint8 and item 4 .* float32; they should be of one",
+        ),
+        (Items(list(PIXELS / 127.5 - 1)), "item 0 .* pixels from -.* not normalised"),
+        (
+            Items(replaced(5, PIXELS[0, :, :, :6])),
+            "item 0 .* of 8x8 .* and item 5 .* of 6x8; resize all pictures",
+        ),
+        (
+            Items(replaced(5, PIXELS[0, :2])),
+            "item 0 .* has 3 channels and item 5 .* 2; they should have as many",
+        ),
+        (Items(replaced(1, Image.new("I;16", (8, 8)))), "item 1 .* has 16 or 32 bits a pixel"),
+        (
+            Items(list(PIXELS[..., :6])),
+            "item 0 .* is of 6x8 pixels and should be square .*; resize all pictures",
+        ),
+        (Items(PIXELS, [0, 2, 0, 2, 0, 2]), "leave out 1; renumber the classes 0 to 1"),
+        (Items(PIXELS, [0] * 6), "only one class"),
+        (Items(PIXELS, [-1] * 6), "the label -1"),
+        (Items(PIXELS, classes=["a", "b", "c"]), "3 class names and 2 classes"),
+        (Items([], []), "the training set of 'dataset' is empty"),
+        (Endless(), "the training set of 'dataset' has no length; it should be a map-style dataset"),
+    ],
+)
+def test_items_that_cant_be_used_say_which_and_why(dataset, sentence):
+    with pytest.raises(DataError, match=sentence) as caught:
+        from_dataset(dataset, show_progress=False)
+    assert "\n" not in str(caught.value)
