@@ -54,7 +54,8 @@ def test_the_oldest_goes_when_the_queue_is_full():
     assert all(w.equal(make(i).classifier.weight) for i, w in enumerate(weights(queue)))
     queue.push()
     queue.push()
-    assert [w.equal(make(i).classifier.weight) for i, w in zip((1, 2, 3, 4), weights(queue), strict=True)]
+    kept = zip((1, 2, 3, 4), weights(queue), strict=True)
+    assert all(weight.equal(make(i).classifier.weight) for i, weight in kept)
 
 
 def test_students_are_drawn_without_replacement():
