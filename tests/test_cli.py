@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from lqm import cli
 from lqm.distances import DISTANCES
@@ -229,3 +231,94 @@ with Progress("walk", 8, 2) as bar:
     os.close(reader)
     for part in ("walk", "━", "5/8", "/s", "left", "loss 1.5", "\x1b["):
         assert part in shown
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """A folder of class folders with 12 PNGs each, 12x10, the same for every test."""
+    draws = np.random.default_rng(0)
+    for label, name in enumerate(("cat", "dog", "<b>owl</b>")):
+        folder = tmp_path / "photos" / name.replace("/", "")
+        folder.mkdir(parents=True)
+        for number in range(12):
+            pixels = draws.integers(60 * label, 60 * label + 100, (10, 12, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(folder / f"{number}.png")
+    return tmp_path / "photos"
+
+
+def test_a_folder_of_pictures_from_start_to_end(type_in, tmp_path, photos, quick):
+    out = tmp_path / "run"
+    command = ("condense", photos, "--out", out, "--per-class", 2, *TINY)
+    code, _, error = type_in(*command)
+    assert code == 1
+    assert "12x10" in error
+    assert "--size" in error
+    code, printed, _ = type_in(*command, "--size", 8, "--test-fraction", 0.25, "--start", "herding")
+    assert code == 0
+    assert "recipe: dm-1-cpu; settings: steps=3" in printed
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["origin"] == {"source": str(photos), "size": 8, "test_fraction": 0.25}
+    assert manifest["class_names"] == ["<b>owl<b>", "cat", "dog"]
+    assert manifest["settings"]["start"] == "herding"
+
+    code, printed, _ = type_in("evaluate", out, "--networks", "convnet:width=4,mlp", "--baselines", "random")
+    assert code == 0
+    assert "convnet" in printed
+    assert "mlp" in printed
+
+    other = tmp_path / "mean"
+    assert (
+        type_in(
+            "condense", photos, "--out", other, "--distance", "mean", "--per-class", 2, "--size", 8, *TINY
+        )[0]
+        == 0
+    )
+    code, printed, _ = type_in("compare", out, other)
+    assert code == 0
+    assert "photos: quick-200, 2 epochs, mlp" in printed
+    assert "photos: not evaluated yet" in printed
+
+    for to, name in (
+        ("folder", "set"),
+        ("npz", "set.npz"),
+        ("parquet", "set.parquet"),
+        ("png", "s.png"),
+        ("torch", "s.safetensors"),
+    ):
+        code, printed, _ = type_in("export", out, "--to", to, "--out", tmp_path / name)
+        assert code == 0
+        assert printed == f"wrote {tmp_path / name}\n"
+    assert len(list((tmp_path / "set").rglob("*.png"))) == 6
+    code, _, error = type_in("export", out, "--to", "npy", "--out", tmp_path / "x")
+    assert code == 1
+    assert "did you mean 'npz'?" in error
+
+
+def test_recipes_are_listed(type_in):
+    code, printed, _ = type_in("recipes", "cifar10")
+    assert code == 0
+    for part in ("lqm condense cifar10", "idm-10 ", "idm-10-cpu", "mean 57.1, lqm 60.9"):
+        assert part in printed
+    code, _, error = type_in("recipes", "cifar")
+    assert code == 1
+    assert "did you mean 'cifar10'?" in error
+
+
+def test_a_recipe_brings_method_budget_and_settings(type_in, tmp_path):
+    out = tmp_path / "run"
+    code, printed, _ = type_in(
+        "condense", "digits", "--recipe", "datadam-1", "--set", "steps=2", "--out", out
+    )
+    assert code == 0
+    assert "recipe: datadam-1; settings: steps=2, learning_rate=0.03" in printed
+    assert "10 pictures of 10 classes" in printed
+
+
+def test_a_named_source_says_where_it_is_looked_for(type_in, tmp_path, monkeypatch):
+    monkeypatch.delenv("LQM_DATA", raising=False)
+    _, _, error = type_in("condense", "cifar10", "--out", tmp_path / "run")
+    assert "--data-dir" in error
+    assert "LQM_DATA" in error
+    _, _, error = type_in("condense", "cifar10", "--data-dir", tmp_path, "--out", tmp_path / "run")
+    assert f"'cifar10' was not found in {tmp_path}" in error
+    assert not (tmp_path / "run").exists()

@@ -168,7 +168,7 @@ def test_what_is_no_distance_is_refused_before_any_work(tiny):
     class Weighted(Mean):
         weights: object = torch.ones(3)
 
-    for wrong in (Mean, None, object()):
+    for wrong in (Mean, object()):
         with pytest.raises(ConfigError, match="is no distance"):
             condense(tiny, distance=wrong)
     with pytest.raises(ConfigError, match="can't be recorded"):

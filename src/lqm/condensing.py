@@ -6,17 +6,19 @@ from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from lqm.condensed import CondensedSet, load
 from lqm.distances import DISTANCES, Distance
 from lqm.engine import Config, RunFolder, environment, resolve_device, run
 from lqm.engine.progress import warn
 from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.images.evaluation import PROTOCOLS
-from lqm.images.methods import METHODS
+from lqm.images.methods import METHODS, ImageMethod
 from lqm.images.networks import NetworkMaker, factory_name
 from lqm.images.sources import ImageSource, load_source
 from lqm.names import choose
-from lqm.recipes import fitting_recipe, named_recipe
+from lqm.recipes import Recipe, fitting_recipe, named_recipe
 from lqm.settings import make_settings
 
 
@@ -64,11 +66,12 @@ def condense(
         LqmError: for anything that can't be used, before any work starts.
     """
     where = resolve_device(device)
-    if method:
+    if method is not None:
         choose(method, METHODS, "method")
     if isinstance(distance, str):
         distance = choose(distance, DISTANCES, "distance")
-    options = _distance_options(distance) if distance is not None else None
+    elif distance is not None:
+        _distance_options(distance)
     data = load_source(
         source,
         data_dir=data_dir,
@@ -77,25 +80,11 @@ def condense(
         augmentation=augmentation,
         show_progress=show_progress,
     )
-    if recipe:
-        plan = named_recipe(data.recipes, recipe)
-        if method not in (None, plan.method):
-            raise ConfigError(
-                f"recipe '{recipe}' is for method '{plan.method}', not '{method}'; leave one out"
-            )
-    else:
-        plan = fitting_recipe(data.recipes, method or "dm", per_class or 10, cpu=where.type == "cpu")
+    plan = _recipe(data, recipe, method, per_class, where)
     kind = METHODS[plan.method]
-    count = plan.per_class if recipe and per_class is None else 10 if per_class is None else per_class
-    if kind.matches and distance is None:
-        distance = DISTANCES["lqm"]
-        options = _distance_options(distance)
-    elif not kind.matches and distance is not None:
-        raise ConfigError(
-            f"method '{plan.method}' chooses real pictures and matches no distance; leave the distance out"
-        )
+    matched = _distance(kind, plan.method, distance)
+    count = _per_class(plan.per_class if per_class is None else per_class, data)
     resolved = make_settings(kind.Settings, plan.settings | (settings or {}))
-    _check_per_class(count, data)
     fixed = asdict(resolved)
     steps = fixed.pop("steps")
     if network is not None:
@@ -103,7 +92,7 @@ def condense(
     config: Config = {
         "source": data.record,
         "method": plan.method,
-        "distance": options,
+        "distance": _distance_options(matched) if matched else None,
         "per_class": count,
         "seed": seed,
         "settings": fixed,
@@ -119,12 +108,12 @@ def condense(
     }
 
     def learn(folder: RunFolder | None) -> CondensedSet:
-        learner = kind(data, distance, count, seed, resolved, where, network=network)
+        learner = kind(data, matched, count, seed, resolved, where, network=network)
         seconds = run(
             learner,
             steps,
             folder,
-            name=f"{plan.method} + {distance.name}" if distance else plan.method,
+            name=f"{plan.method} + {matched.name}" if matched else plan.method,
             checkpoint_seconds=checkpoint_seconds,
             show_progress=show_progress,
         )
@@ -136,6 +125,31 @@ def condense(
     with RunFolder(Path(out), config, machine) as folder:
         finished = _finished(folder.path, config | {"steps": steps})
         return finished or learn(folder).write(folder.path)
+
+
+def _recipe(
+    data: ImageSource, name: str | None, method: str | None, per_class: int | None, device: torch.device
+) -> Recipe:
+    """The recipe of that name, or the one that suits method and budget: dm and 10 unless they are given."""
+    if name is None:
+        wanted = 10 if per_class is None else per_class
+        fitting = fitting_recipe(data.recipes, method or "dm", wanted, cpu=device.type == "cpu")
+        return replace(fitting, per_class=wanted)
+    found = named_recipe(data.recipes, name)
+    if method not in (None, found.method):
+        raise ConfigError(f"recipe '{name}' is for method '{found.method}', not '{method}'; leave one out")
+    return found
+
+
+def _distance(kind: ImageMethod, method: str, distance: Distance | None) -> Distance | None:
+    """The distance that a method is to match by, if it matches."""
+    if kind.matches:
+        return distance or DISTANCES["lqm"]
+    if distance is not None:
+        raise ConfigError(
+            f"method '{method}' chooses real pictures and matches no distance; leave the distance out"
+        )
+    return None
 
 
 def _distance_options(distance: Distance) -> dict[str, Any]:
@@ -152,7 +166,8 @@ def _distance_options(distance: Distance) -> dict[str, Any]:
     return recorded
 
 
-def _check_per_class(per_class: int, source: ImageSource) -> None:
+def _per_class(per_class: int, source: ImageSource) -> int:
+    """The budget, if every class has as many pictures."""
     if not isinstance(per_class, int) or per_class < 1:
         raise ConfigError(f"per_class = {per_class!r} can't be used: it should be a whole number, at least 1")
     count, name = min(zip(source.train.labels.bincount().tolist(), source.class_names, strict=True))
@@ -161,6 +176,7 @@ def _check_per_class(per_class: int, source: ImageSource) -> None:
             f"class '{name}' of '{source.name}' has {count} training pictures, fewer than "
             f"per_class = {per_class}; ask for at most {count}"
         )
+    return per_class
 
 
 def _finished(folder: Path, config: Config) -> CondensedSet | None:

@@ -134,7 +134,8 @@ def score(
         def judge(chosen: Pictures = chosen, j: int = j) -> dict[str, list[float]]:
             return _judge(chosen, source, protocol, network or protocol.network, seed, j, device, full)
 
-        key = {"protocol": asdict(protocol), "seed": seed, "index": j, "full": full}
+        rules = {name: rule for name, rule in asdict(protocol).items() if name not in ("name", "networks")}
+        key = {"protocol": rules, "seed": seed, "index": j, "full": full}
         found = judge() if network else keep(key, chosen, source, device, judge)
         accuracies.append(found["accuracy"][0])
         before.append(LatentMatch(*found["before"]))

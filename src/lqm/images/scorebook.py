@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -32,20 +33,39 @@ def keep(
         "environment": environment(device),
     }
     text = json.dumps(whole, sort_keys=True)
-    path = cache_folder() / "scores" / f"{hashlib.sha256(text.encode()).hexdigest()}.json"
-    try:
-        stored = json.loads(path.read_bytes())
-        if stored["key"] == json.loads(text):
-            finding: Finding = stored["finding"]
-            return finding
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
+    path = cache_folder() / "scores" / f"{_hash(text.encode())}.json"
+    kept = _read(path)
+    if kept:
+        return kept
     finding = find()
+    content = json.dumps(finding).encode()
     try:
-        write_atomically(path, json.dumps({"key": whole, "finding": finding}).encode())
+        write_atomically(
+            path, json.dumps({"key": whole, "finding": finding, "sha256": _hash(content)}).encode()
+        )
     except ArtifactError as error:
         warn(f"the score of this network is not kept: {error}")
     return finding
+
+
+def _read(path: Path) -> Finding | None:
+    """The finding in a file, unless there is none or it is damaged."""
+    try:
+        stored = json.loads(path.read_bytes())
+        finding: Finding = stored["finding"]
+        if stored["sha256"] == _hash(json.dumps(finding).encode()):
+            return finding
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        warn(f"{path} can't be used ({error}); the network is trained again")
+        return None
+    warn(f"{path} is damaged; the network is trained again")
+    return None
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _digest(pictures: Pictures) -> str:

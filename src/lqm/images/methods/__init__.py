@@ -48,4 +48,4 @@ METHODS: dict[str, ImageMethod] = {
     "k-means": KMeans,
 }
 
-__all__ = ["METHODS"]
+__all__ = ["METHODS", "ImageMethod"]

@@ -1,0 +1,107 @@
+"""A network that was trained is never trained again for the same question."""
+
+import json
+
+import pytest
+import torch
+
+from lqm.cache import cache_folder
+from lqm.images import evaluation
+from lqm.images.baselines import random_pictures
+from lqm.images.evaluation import score
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """How many networks were trained."""
+    count = []
+    original = evaluation.train
+
+    def spy(*args, **options):
+        count.append(options["epochs"])
+        original(*args, **options)
+
+    monkeypatch.setattr(evaluation, "train", spy)
+    return count
+
+
+def judge(digits, protocol, pictures=None, **options):
+    chosen = pictures or random_pictures(digits, 2, 0, 0)
+    return score(lambda j: chosen, digits, protocol, seed=0, device=CPU, **options)
+
+
+def test_the_same_question_is_answered_from_the_book(digits, tiny_protocol, trained):
+    first = judge(digits, tiny_protocol)
+    assert judge(digits, tiny_protocol) == first
+    assert len(trained) == 2
+
+
+def test_an_evaluation_that_was_stopped_goes_on_after_the_last_network(digits, tiny_protocol, trained):
+    def stop(count, metrics):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        judge(digits, tiny_protocol, after_each=stop)
+    assert len(trained) == 1
+    judge(digits, tiny_protocol)
+    assert len(trained) == 2
+
+
+def test_more_networks_train_only_the_new_ones(digits, tiny_protocol, trained):
+    from dataclasses import replace
+
+    judge(digits, tiny_protocol)
+    judge(digits, replace(tiny_protocol, networks=3))
+    assert len(trained) == 3
+
+
+def test_another_question_is_not_answered_from_the_book(digits, tiny_protocol, trained):
+    from dataclasses import replace
+
+    judge(digits, tiny_protocol)
+    judge(digits, replace(tiny_protocol, epochs=3))
+    judge(digits, replace(tiny_protocol, network="convnet:width=9"))
+    judge(digits, tiny_protocol, pictures=random_pictures(digits, 2, 0, 1))
+    judge(replace(digits, augmentation=("crop",)), tiny_protocol)
+    score(lambda j: random_pictures(digits, 2, 0, 0), digits, tiny_protocol, seed=1, device=CPU)
+    assert len(trained) == 12
+
+
+def test_a_damaged_page_is_said_and_the_network_trained_again(digits, tiny_protocol, trained, capsys):
+    first = judge(digits, tiny_protocol)
+    pages = sorted((cache_folder() / "scores").glob("*.json"))
+    assert len(pages) == 2
+    pages[0].write_text("{")
+    stored = json.loads(pages[1].read_text())
+    stored["finding"]["accuracy"] = [1.0]
+    pages[1].write_text(json.dumps(stored))
+    assert judge(digits, tiny_protocol) == first
+    assert len(trained) == 4
+    assert capsys.readouterr().err.count("the network is trained again") == 2
+
+
+def test_a_cache_that_cant_be_written_is_done_without(digits, tiny_protocol, monkeypatch, tmp_path, capsys):
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("LQM_CACHE", str(tmp_path / "file"))
+    assert judge(digits, tiny_protocol).accuracy >= 0
+    assert "not kept" in capsys.readouterr().err
+
+
+def test_a_network_of_the_users_own_is_always_trained(digits, tiny_protocol, trained):
+    def mine(shape, classes):
+        return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, classes))
+
+    for _ in range(2):
+        judge(digits, tiny_protocol, network=mine)
+    assert len(trained) == 4
+
+
+def test_a_large_training_set_has_fewer_epochs_and_small_sets_all(digits, tiny_protocol, trained):
+    from dataclasses import replace
+
+    protocol = replace(tiny_protocol, epochs=50, full_steps=30, networks=1)
+    judge(digits, protocol, pictures=digits.train, full=True)
+    judge(digits, protocol)
+    assert trained == [5, 50], "1,442 pictures are 6 batches"

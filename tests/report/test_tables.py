@@ -1,0 +1,40 @@
+import pytest
+
+from lqm.images.evaluation import EvaluationProtocol, LatentMatch, Score
+from lqm.report.tables import recovery, score_markdown, score_table
+
+PROTOCOL = EvaluationProtocol("quick", epochs=300, networks=2, network="convnet:width=32")
+
+
+def found(*accuracies):
+    return Score(100, accuracies, LatentMatch(0.123, 0.0456), LatentMatch(0.3, 0.0))
+
+
+ROWS = {"condensed": found(0.8, 0.9), "random": found(0.5, 0.7), "full": found(1.0, 1.0)}
+
+
+def test_tables_show_scores_with_their_protocol():
+    markdown = score_markdown({"convnet:width=32": ROWS}, PROTOCOL)
+    assert "| condensed | 100 | 85.0 ± 5.0 | 62.5 | 0.123 | 0.300 | 4.56 | 0.00 |" in markdown
+    assert "| random | 100 | 60.0 ± 10.0 | 0.0 |" in markdown
+    assert "| full | 100 | 100.0 ± 0.0 | 100.0 |" in markdown
+    assert "2 fresh ConvNet-3 of width 32, 300 epochs" in markdown
+    assert score_table({"convnet:width=32": ROWS}, PROTOCOL).row_count == 3
+
+
+def test_recovery_is_the_share_of_the_way_from_random_to_full():
+    assert recovery(ROWS["condensed"], ROWS) == pytest.approx((0.85 - 0.6) / (1.0 - 0.6))
+    assert recovery(ROWS["condensed"], {"random": ROWS["random"]}) is None
+    assert recovery(ROWS["random"], {"random": ROWS["random"], "full": ROWS["random"]}) is None
+
+
+def test_several_networks_stand_side_by_side():
+    markdown = score_markdown({"convnet": ROWS, "resnet18:norm=batch": ROWS}, PROTOCOL)
+    assert "| accuracy % by | convnet | resnet18 norm=batch |" in markdown
+    assert "| condensed | 85.0 ± 5.0 | 85.0 ± 5.0 |" in markdown
+    assert "| recovery of condensed | 62.5 | 62.5 |" in markdown
+    assert "2 fresh of each kind" in markdown
+
+
+def test_a_network_of_the_users_own_is_called_by_its_name():
+    assert "2 fresh mine, 300 epochs" in score_markdown({"mine": ROWS}, PROTOCOL)

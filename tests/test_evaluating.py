@@ -1,0 +1,89 @@
+import pytest
+import torch
+
+import lqm
+from lqm.errors import ConfigError, DataError
+from lqm.images.evaluation import PROTOCOLS
+
+
+@pytest.fixture
+def judge(monkeypatch, tiny_protocol):
+    monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
+    return lambda small, **options: lqm.evaluate(small, protocol="tiny", show_progress=False, **options)
+
+
+@pytest.fixture
+def small(tiny):
+    return lqm.condense("digits", per_class=2, settings=tiny, show_progress=False)
+
+
+def test_several_kinds_of_networks_give_the_cross_architecture_table(small, judge):
+    found = judge(small, networks=("convnet:width=8", "mlp:width=8"), baselines=("random", "herding"))
+    assert list(found.by_network) == ["convnet:width=8", "mlp:width=8"]
+    assert list(found.rows) == ["condensed", "random", "herding"]
+    scores = found.condensed.manifest["scores"]
+    assert [score["protocol"]["network"] for score in scores] == ["convnet:width=8", "mlp:width=8"]
+    assert "| accuracy % by | convnet width=8 | mlp width=8 |" in str(found)
+
+
+def test_all_networks_of_the_zoo_can_judge(small, judge):
+    names = ("convnet:width=4", "mlp", "lenet", "alexnet", "vgg11", "resnet18")
+    found = judge(small, networks=names)
+    assert all(0 <= scores["condensed"].accuracy <= 1 for scores in found.by_network.values())
+
+
+def test_a_module_of_the_users_own_judges_by_its_name(small, judge):
+    def mine(shape, classes):
+        return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, classes))
+
+    found = judge(small, networks={"linear": mine})
+    assert list(found.by_network) == ["linear"]
+    assert found.condensed.manifest["scores"][0]["protocol"]["network"] == "linear"
+
+
+def test_mosaics_are_judged_by_their_cells(tiny, judge):
+    queue = {"student_batch": 16, "student_steps": 1, "queue_interval": 2, "mosaic": 2}
+    small = lqm.condense("digits", method="idm", per_class=2, settings=tiny | queue, show_progress=False)
+    assert judge(small).score.pictures == 80
+    assert small.manifest["mosaic"] == 2
+
+
+def test_the_whole_training_set_is_learned_once_for_all_sets(tiny, judge, monkeypatch):
+    from lqm.images import evaluation
+
+    learned = []
+    original = evaluation.train
+
+    def spy(network, pictures, *args, **options):
+        learned.append(len(pictures.labels))
+        original(network, pictures, *args, **options)
+
+    monkeypatch.setattr(evaluation, "train", spy)
+    for seed in range(2):
+        small = lqm.condense("digits", per_class=2, seed=seed, settings=tiny, show_progress=False)
+        judge(small, baselines=("full",))
+    assert learned.count(1442) == 2, "once for each of the two networks"
+
+
+def test_a_set_finds_its_folder_again_or_is_told_where_it_is(tiny, judge, tmp_path, monkeypatch):
+    import numpy as np
+
+    from lqm.images.sources import load_source
+
+    digits = load_source("digits")
+    pixels = (digits.train.images * 255).byte().numpy()
+    np.savez(tmp_path / "mine.npz", images=pixels, labels=digits.train.labels.numpy())
+    small = lqm.condense(tmp_path / "mine.npz", per_class=2, settings=tiny, show_progress=False)
+    expected = judge(small).accuracy
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "mine.npz").rename(tmp_path / "elsewhere" / "mine.npz")
+    with pytest.raises((DataError, ConfigError), match=r"mine\.npz"):
+        judge(small)
+    assert judge(small, source=tmp_path / "elsewhere" / "mine.npz").accuracy == expected
+
+
+def test_mistakes_are_one_sentence(small, judge):
+    with pytest.raises(ConfigError, match="no baseline 'herdin'; did you mean 'herding'"):
+        judge(small, baselines=("herdin",))
+    with pytest.raises(ConfigError, match="no network 'resnet'; did you mean 'resnet18'"):
+        judge(small, networks=("resnet",))
