@@ -21,8 +21,7 @@ for _ in range(100):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-# For a set of your own pictures, take your own test pictures here.
-test = lqm.load_source(small.manifest["source"]["name"]).test
+test = lqm.load_source(**small.manifest["origin"]).test
 right = model(small.normalised(test.images)).argmax(dim=1) == test.labels
 print(
     f"trained on {len(small.labels)} pictures, right on {right.float().mean():.1%} of {len(right)} real ones"

@@ -18,3 +18,20 @@ def test_training_on_a_condensed_set_learns_real_digits(tmp_path):
     )
     share = float(done.stdout.split("right on ")[1].split("%")[0])
     assert share > 80
+
+
+def test_numpy_alone_learns_real_digits_from_an_export(tmp_path):
+    import numpy as np
+
+    from lqm.condensed.export import export
+
+    settings = {"steps": 5, "network": "convnet:width=16"}
+    small = lqm.condense("digits", per_class=10, settings=settings, show_progress=False)
+    export(small, "npz", tmp_path / "small.npz")
+    test = lqm.load_source("digits").test
+    np.savez(tmp_path / "test.npz", images=test.images.numpy(), labels=test.labels.numpy())
+    script = EXAMPLES / "train_with_numpy.py"
+    command = [sys.executable, script, tmp_path / "small.npz", tmp_path / "test.npz"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert float(done.stdout.split("right on ")[1].split("%")[0]) > 80
+    assert "torch" not in script.read_text()

@@ -191,3 +191,10 @@ def test_a_score_is_kept_and_replaced_by_protocol_and_seed(tmp_path):
 def test_every_error_of_ours_is_an_lqm_error(tmp_path):
     with pytest.raises(LqmError):
         lqm.load(tmp_path)
+
+
+def test_uint8_pictures_are_normalised_like_the_same_floats():
+    manifest = {"preprocessing": {"mean": [0.3], "std": [0.2]}}
+    small = CondensedSet(torch.rand(2, 1, 4, 4), torch.tensor([0, 1]), ("a", "b"), manifest)
+    whole = torch.arange(256, dtype=torch.uint8).view(1, 1, 16, 16)
+    torch.testing.assert_close(small.normalised(whole), (whole.float() / 255 - 0.3) / 0.2)

@@ -41,10 +41,11 @@ class CondensedSet:
         return TensorDataset(self.normalised(images), labels)
 
     def normalised(self, images: Tensor) -> Tensor:
-        """Bring pixels in [0, 1], of this set or of a test set, to what a network is to be fed."""
+        """Bring pixels, in [0, 1] or uint8, of this set or of a test set, to what a network is to be fed."""
+        pixels = images if images.is_floating_point() else images.float() / 255
         preprocessing = self.manifest["preprocessing"]
-        mean, std = (torch.tensor(preprocessing[name]).view(-1, 1, 1).to(images) for name in ("mean", "std"))
-        return (images - mean) / std
+        mean, std = (torch.tensor(preprocessing[name]).view(-1, 1, 1).to(pixels) for name in ("mean", "std"))
+        return (pixels - mean) / std
 
     def save(self, path: str | Path) -> "CondensedSet":
         """Write to a folder, in place of a set that is there; returns the set as it is known by that folder.
