@@ -1,6 +1,6 @@
 """Train on an exported set with NumPy alone: python examples/train_with_numpy.py small.npz test.npz.
 
-Both files hold `images` [N, C, H, W] in [0, 1] and `labels` [N]. `lqm export RUN --to npz --out small.npz` writes
+Both files hold `images` [N, C, H, W] in [0, 1] and `labels` [N]. `lqm export RUN --to npz` writes
 the first, with the mean and the standard deviation by which pictures are to be normalised.
 """
 

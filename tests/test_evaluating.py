@@ -62,7 +62,7 @@ def test_the_whole_training_set_is_learned_once_for_all_sets(tiny, judge, monkey
     for seed in range(2):
         small = lqm.condense("digits", per_class=2, seed=seed, settings=tiny, show_progress=False)
         judge(small, baselines=("full",))
-    assert learned.count(1442) == 2, "once for each of the two networks"
+    assert learned.count(1442) == 5, "once for each of the protocol's networks"
 
 
 def test_a_set_finds_its_folder_again_or_is_told_where_it_is(tiny, judge, tmp_path, monkeypatch):

@@ -106,7 +106,7 @@ def evaluate(
 
     Args:
         run: A run, or a saved condensed set.
-        protocol: How networks are trained: quick-200, field-1000; by default what the set asks for.
+        protocol: How networks are trained: quick-200, cross-200, field-1000; else what the set asks for.
         networks: Kinds in place of the protocol's: convnet,mlp,lenet,alexnet,vgg11,resnet18.
         baselines: Real pictures to score as well: random,herding,full; or none.
         source: Where the test pictures are, if they have moved.

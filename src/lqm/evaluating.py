@@ -107,7 +107,9 @@ def evaluate(
                     training_set, data, small.manifest["per_class"], seed, rules.network, where
                 )
             title = f"evaluate {training_set}" + (f" by {name}" if len(makers) > 1 else "")
-            with Progress(title, own.networks, shown=show_progress) as bar:
+            full = training_set == "full"
+            count = own.full_networks if full else own.networks
+            with Progress(title, count, shown=show_progress) as bar:
                 by_network[name][training_set] = score(
                     sets[training_set],
                     data,
@@ -115,7 +117,7 @@ def evaluate(
                     seed=seed,
                     device=where,
                     network=maker,
-                    full=training_set == "full",
+                    full=full,
                     after_each=bar.update,
                 )
             if training_set == "condensed":

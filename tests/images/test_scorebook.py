@@ -101,7 +101,7 @@ def test_a_network_of_the_users_own_is_always_trained(digits, tiny_protocol, tra
 def test_a_large_training_set_has_fewer_epochs_and_small_sets_all(digits, tiny_protocol, trained):
     from dataclasses import replace
 
-    protocol = replace(tiny_protocol, epochs=50, full_steps=30, networks=1)
+    protocol = replace(tiny_protocol, epochs=50, full_steps=30, networks=1, full_networks=1)
     judge(digits, protocol, pictures=digits.train, full=True)
     judge(digits, protocol)
     assert trained == [5, 50], "1,442 pictures are 6 batches"

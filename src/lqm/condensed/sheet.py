@@ -19,7 +19,7 @@ _GAP_PIXELS = 4
 def contact_sheet(small: CondensedSet, path: Path) -> None:
     """Write all pictures as one PNG, a row a class."""
     rows = [small.images[small.labels == label] for label in range(len(small.class_names))]
-    zoom = max(1, _CELL_PIXELS // small.images.shape[-1])
+    zoom = -(-_CELL_PIXELS // small.images.shape[-1])
     cell = small.images.shape[-1] * zoom + _GAP_PIXELS
     sheet = Image.new(
         "RGB", (cell * max(map(len, rows)) + _GAP_PIXELS, cell * len(rows) + _GAP_PIXELS), "white"

@@ -23,14 +23,16 @@ class EvaluationProtocol:
     """How networks are trained and judged; fixed, named, and printed beside every score.
 
     The schedule is the field's: epochs 0 to `epochs`, and after epoch `epochs // 2 + 1` a new optimiser
-    with a tenth of the learning rate. The whole training set, where that would take days, gets about
-    `full_steps` steps of the same schedule. The last network counts; nothing is selected by test accuracy.
+    with a tenth of the learning rate. The whole training set, on which that would take days, is learned by
+    `full_networks` networks, each in about `full_steps` steps of the same schedule. The last network counts;
+    nothing is selected by test accuracy.
     """
 
     name: str
     epochs: int
     networks: int
     network: str = "convnet"
+    full_networks: int = 5
     full_steps: int = 40_000
     learning_rate: float = 0.01
     momentum: float = 0.9
@@ -58,8 +60,18 @@ PROTOCOLS = {
             epochs=200,
             networks=4,
             network="convnet:width=32",
-            full_steps=3000,
+            full_networks=2,
+            full_steps=2000,
             learning_rate=0.1,
+        ),
+        EvaluationProtocol(
+            "cross-200",
+            epochs=200,
+            networks=2,
+            network="convnet:width=32",
+            full_networks=1,
+            full_steps=2000,
+            learning_rate=0.03,
         ),
     )
 }
@@ -128,13 +140,14 @@ def score(
         after_each: told how many networks are done, and how the last one did.
     """
     accuracies, before, after = [], [], []
-    for j in range(protocol.networks):
+    for j in range(protocol.full_networks if full else protocol.networks):
         chosen = pictures(j)
 
         def judge(chosen: Pictures = chosen, j: int = j) -> dict[str, list[float]]:
             return _judge(chosen, source, protocol, network or protocol.network, seed, j, device, full)
 
-        rules = {name: rule for name, rule in asdict(protocol).items() if name not in ("name", "networks")}
+        counts = ("name", "networks", "full_networks")
+        rules = {name: rule for name, rule in asdict(protocol).items() if name not in counts}
         key = {"protocol": rules, "seed": seed, "index": j, "full": full}
         found = judge() if network else keep(key, chosen, source, device, judge)
         accuracies.append(found["accuracy"][0])

@@ -75,7 +75,7 @@ def _layout(
 ) -> tuple[Sequence[str], Rows, list[str]]:
     if len(by_network) == 1:
         ((network, scores),) = by_network.items()
-        return _COLUMNS, _numbers(scores), [str(replace(protocol, network=network)), _NOTE]
+        return _COLUMNS, _numbers(scores), [_words(replace(protocol, network=network), scores), _NOTE]
     sets = next(iter(by_network.values()))
     rows: list[tuple[str, ...]] = [
         (name, *(_accuracy(scores[name]) for scores in by_network.values())) for name in sets
@@ -84,7 +84,14 @@ def _layout(
     if any(share is not None for share in found):
         rows.append(("recovery of condensed", *map(percent, found)))
     header = ("accuracy % by", *(name.replace(":", "\n", 1) for name in by_network))
-    return header, rows, [str(replace(protocol, network="of each kind"))]
+    return header, rows, [_words(replace(protocol, network="of each kind"), sets)]
+
+
+def _words(protocol: EvaluationProtocol, scores: Scores) -> str:
+    if "full" not in scores:
+        return str(protocol)
+    epochs = protocol.epochs_for(scores["full"].pictures, full=True)
+    return f"{protocol}; full: {protocol.full_networks} networks, {epochs} epochs"
 
 
 def _numbers(rows: Scores) -> Rows:
