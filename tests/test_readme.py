@@ -35,18 +35,24 @@ def test_pictures_of_ones_own(small_work):
     images, labels = torch.rand(24, 3, 8, 8), torch.arange(24) % 2
     names = {
         "lqm": lqm,
+        "torch": torch,
+        "train_dataset": torch.utils.data.TensorDataset(images, labels),
         "train_images": images,
         "train_labels": labels,
         "test_images": images,
         "test_labels": labels,
     }
-    exec(ON_OWN_PICTURES.replace('"steps": 1000', '"steps": 5'), names)  # noqa: S102
+    exec(ON_OWN_PICTURES.replace('"steps": 100', '"steps": 5'), names)  # noqa: S102
     assert names["small"].class_names == ("cat", "dog")
     assert Path("runs", "mine", "manifest.json").exists()
+    assert len(names["source"].test.labels) == 4, "a fifth of each class"
 
 
-def test_every_distance_and_protocol_is_named():
+def test_everything_that_has_a_name_is_named():
     from lqm.distances import DISTANCES
+    from lqm.images.methods import METHODS
+    from lqm.images.networks import NETWORKS
+    from lqm.images.sources import SOURCES
 
-    for name in (*DISTANCES, *PROTOCOLS):
+    for name in (*DISTANCES, *METHODS, *SOURCES, *NETWORKS, *PROTOCOLS):
         assert f"`{name}`" in PAGE.read_text()

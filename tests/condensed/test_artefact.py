@@ -93,10 +93,10 @@ def test_missing_pieces_are_named(tmp_path):
 def test_another_format_is_refused(tmp_path, monkeypatch):
     from lqm.condensed import artefact
 
-    monkeypatch.setattr(artefact, "FORMAT", 2)
+    monkeypatch.setattr(artefact, "FORMAT", 1)
     small_set().save(tmp_path / "set")
     monkeypatch.undo()
-    with pytest.raises(ArtifactError, match="has format 2, this version of lqm reads format 1"):
+    with pytest.raises(ArtifactError, match="has format 1, this version of lqm reads format 2"):
         lqm.load(tmp_path / "set")
 
 

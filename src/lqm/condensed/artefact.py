@@ -13,7 +13,8 @@ from torch import Tensor
 from lqm.errors import ArtifactError
 from lqm.files import is_temporary, remove_temporaries, write_atomically
 
-FORMAT = 1
+# 2: pictures may be mosaics, which a reader of 1 would train on as they are; networks are named by a spec.
+FORMAT = 2
 MANIFEST = "manifest.json"
 _DATA = re.compile(r"data-[0-9a-f]{12}\.safetensors")
 _SEAL = re.compile(rb'"seal": "([0-9a-f]{64})"')
