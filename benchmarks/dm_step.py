@@ -19,9 +19,8 @@ def measure_at_cifar_shapes() -> Comparison:
 
 
 def measure_on_digits() -> Comparison:
-    return _measure(
-        load_source("digits"), DMSettings(width=64, depth=2), "DM step, digits, width 64", rounds=61
-    )
+    settings = DMSettings(network="convnet:width=64:depth=2")
+    return _measure(load_source("digits"), settings, "DM step, digits, width 64", rounds=61)
 
 
 def _measure(source: ImageSource, settings: DMSettings, work: str, rounds: int) -> Comparison:

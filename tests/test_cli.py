@@ -253,8 +253,9 @@ def test_a_folder_of_pictures_from_start_to_end(type_in, tmp_path, photos, quick
     assert code == 1
     assert "12x10" in error
     assert "--size" in error
-    code, printed, _ = type_in(*command, "--size", 8, "--test-fraction", 0.25, "--start", "herding")
+    code, printed, error = type_in(*command, "--size", 8, "--test-fraction", 0.25, "--start", "herding")
     assert code == 0
+    assert "choosing the start by herding: a network learns from 200 batches" in error
     assert "recipe: dm-1-cpu; settings: steps=3" in printed
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["origin"] == {"source": str(photos), "size": 8, "test_fraction": 0.25}
