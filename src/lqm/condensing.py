@@ -109,10 +109,9 @@ def condense(
 
     def learn(folder: RunFolder | None) -> CondensedSet:
         begun = folder is not None and (folder.path / "checkpoints").exists()
-        if fixed.get("start", "random") not in ("random", "noise") and not begun:
-            warn(
-                f"choosing the start by {fixed['start']}: a network learns from {fixed['start_steps']} batches"
-            )
+        start = fixed.get("start", "random")
+        if start not in ("random", "noise") and not begun:
+            warn(f"choosing the start by {start}: a network learns from {fixed['start_steps']} batches")
         learner = kind(data, matched, count, seed, resolved, where, network=network)
         seconds = run(
             learner,
