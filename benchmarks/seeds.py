@@ -47,7 +47,8 @@ def main(
 
 def _numbers(found: list[Score]) -> str:
     def cell(values: list[float], scale: float, digits: int) -> str:
-        return f"{scale * fmean(values):.{digits}f} ± {scale * stdev(values):.{digits}f}"
+        spread = stdev(values) if len(values) > 1 else 0.0
+        return f"{scale * fmean(values):.{digits}f} ± {scale * spread:.{digits}f}"
 
     return " | ".join(
         (

@@ -58,10 +58,10 @@ def test_condense_then_evaluate(type_in, tmp_path, quick):
         out,
         *TINY,
     )
-    code, printed, _ = type_in(*command)
+    code, printed, error = type_in(*command)
     assert code == 0
     assert f"20 pictures of 10 classes in {out}" in printed
-    assert "recipe: dm-1; settings: steps=3, learning_rate=0.3, momentum=0.5, real_batch=16" in printed
+    assert "lqm: recipe dm-1: steps=3, learning_rate=0.3, momentum=0.5, real_batch=16" in error
     assert f"lqm evaluate {out}" in printed
     assert (out / "pictures.png").exists()
     assert {p.name for p in out.iterdir()} >= {"run.json", "metrics.jsonl", "checkpoints", "manifest.json"}
@@ -255,8 +255,8 @@ def test_a_folder_of_pictures_from_start_to_end(type_in, tmp_path, photos, quick
     assert "--size" in error
     code, printed, error = type_in(*command, "--size", 8, "--test-fraction", 0.25, "--start", "herding")
     assert code == 0
-    assert "choosing the start by herding: a network learns from 200 batches" in error
-    assert "recipe: dm-1-cpu; settings: steps=3" in printed
+    assert "recipe dm-1-cpu: steps=3" in error
+    assert "start=herding, start_steps=200" in error
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["origin"] == {"source": str(photos), "size": 8, "test_fraction": 0.25}
     assert manifest["class_names"] == ["<b>owl<b>", "cat", "dog"]
@@ -307,11 +307,10 @@ def test_recipes_are_listed(type_in):
 
 def test_a_recipe_brings_method_budget_and_settings(type_in, tmp_path):
     out = tmp_path / "run"
-    code, printed, _ = type_in(
-        "condense", "digits", "--recipe", "datadam-1", "--set", "steps=2", "--out", out
-    )
+    command = ("condense", "digits", "--recipe", "datadam-1", "--set", "steps=2")
+    code, printed, error = type_in(*command, "--out", out)
     assert code == 0
-    assert "recipe: datadam-1; settings: steps=2, learning_rate=0.03" in printed
+    assert "recipe datadam-1: steps=2, learning_rate=0.03" in error
     assert "10 pictures of 10 classes" in printed
 
 
@@ -323,3 +322,9 @@ def test_a_named_source_says_where_it_is_looked_for(type_in, tmp_path, monkeypat
     _, _, error = type_in("condense", "cifar10", "--data-dir", tmp_path, "--out", tmp_path / "run")
     assert f"'cifar10' was not found in {tmp_path}" in error
     assert not (tmp_path / "run").exists()
+
+
+def test_comparing_nothing_is_one_sentence(type_in):
+    code, _, error = type_in("compare")
+    assert code == 1
+    assert error == "lqm: there is nothing to compare; name two or more runs\n"

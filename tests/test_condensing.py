@@ -68,9 +68,10 @@ def test_a_recipe_by_name_brings_method_and_budget(digits):
 
     assert made(recipe="dm-1")["per_class"] == 1
     assert made(recipe="dm-1")["recipe"] == "dm-1"
-    assert made(recipe="dm-1", per_class=3)["per_class"] == 3
-    with pytest.raises(ConfigError, match="recipe 'dm-1' is for method 'dm', not 'idm'; leave one out"):
+    with pytest.raises(ConfigError, match="recipe 'dm-1' is for method = 'dm', not 'idm'; leave one of them"):
         made(recipe="dm-1", method="idm")
+    with pytest.raises(ConfigError, match="recipe 'dm-1' is for per_class = 1, not 3; leave one of them"):
+        made(recipe="dm-1", per_class=3)
 
 
 def test_what_matches_nothing_takes_no_distance(digits):
@@ -228,3 +229,41 @@ def test_going_on_is_said(tmp_path, tiny, capsys):
     condense(tiny, out=tmp_path / "run")
     condense(tiny | {"steps": 8}, out=tmp_path / "run")
     assert "going on from step 6 of 8" in capsys.readouterr().err
+
+
+def test_what_cant_be_used_leaves_no_folder_behind(tmp_path, digits):
+    wrong = [("dm", {"network": "convnet:depth=5"}), ("idm", {"mosaic": 7}), ("datadam", {"network": "mlp"})]
+    for method, settings in wrong:
+        with pytest.raises(ConfigError):
+            lqm.condense(digits, method=method, settings=settings, out=tmp_path / "run", show_progress=False)
+        assert not (tmp_path / "run").exists()
+
+
+def test_another_network_of_the_users_own_is_another_run_whatever_it_is_called(tmp_path, digits):
+    def condense_with(width):
+        def mine(shape, classes):
+            return torch.nn.Sequential(
+                torch.nn.Flatten(),
+                torch.nn.Linear(64, width),
+                torch.nn.ReLU(),
+                torch.nn.Linear(width, classes),
+            )
+
+        settings = {"steps": 2, "real_batch": 8}
+        return lqm.condense(
+            digits, per_class=1, network=mine, settings=settings, out=tmp_path / "run", show_progress=False
+        )
+
+    condense_with(4)
+    with pytest.raises(ConfigError, match=r"holds a run with settings\.network"):
+        condense_with(5)
+
+
+def test_mistakes_are_found_before_the_source_is_read(tmp_path, monkeypatch):
+    def never(*args, **options):
+        raise AssertionError
+
+    monkeypatch.setattr("lqm.condensing.load_source", never)
+    for wrong in ({"method": "dm", "settings": {"step": 1}}, {"per_class": 0}, {"distance": "lqn"}):
+        with pytest.raises(ConfigError):
+            lqm.condense("digits", **wrong)

@@ -37,8 +37,9 @@ def test_a_module_of_the_users_own_judges_by_its_name(small, judge):
         return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, classes))
 
     found = judge(small, networks={"linear": mine})
-    assert list(found.by_network) == ["linear"]
-    assert found.condensed.manifest["scores"][0]["protocol"]["network"] == "linear"
+    assert list(found.by_network) == ["own:linear"]
+    assert found.condensed.manifest["scores"][0]["protocol"]["network"] == "own:linear"
+    assert "2 fresh linear" in str(found)
 
 
 def test_mosaics_are_judged_by_their_cells(tiny, judge):
@@ -77,9 +78,11 @@ def test_a_set_finds_its_folder_again_or_is_told_where_it_is(tiny, judge, tmp_pa
     expected = judge(small).accuracy
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "mine.npz").rename(tmp_path / "elsewhere" / "mine.npz")
-    with pytest.raises((DataError, ConfigError), match=r"mine\.npz"):
+    with pytest.raises(DataError, match=r"is not where it was .*mine\.npz.* name it with --source"):
         judge(small)
     assert judge(small, source=tmp_path / "elsewhere" / "mine.npz").accuracy == expected
+    (tmp_path / "elsewhere" / "mine.npz").rename(tmp_path / "elsewhere" / "yours.npz")
+    assert judge(small, source=tmp_path / "elsewhere" / "yours.npz").accuracy == expected
 
 
 def test_mistakes_are_one_sentence(small, judge):
@@ -87,3 +90,12 @@ def test_mistakes_are_one_sentence(small, judge):
         judge(small, baselines=("herdin",))
     with pytest.raises(ConfigError, match="no network 'resnet'; did you mean 'resnet18'"):
         judge(small, networks=("resnet",))
+
+
+def test_a_network_that_cant_be_made_is_refused_before_any_is_trained(small, judge, monkeypatch):
+    def never(*args, **options):
+        raise AssertionError
+
+    monkeypatch.setattr("lqm.images.evaluation.train", never)
+    with pytest.raises(ConfigError, match="depth"):
+        judge(small, networks=("convnet:width=4", "convnet:depth=4"))

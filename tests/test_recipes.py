@@ -86,3 +86,13 @@ def test_the_table_has_a_row_for_each():
     assert table.row_count == len(load_recipes("digits"))
     with pytest.raises(ConfigError, match="no source with recipes 'digit'; did you mean 'digits'"):
         list(recipe_tables("digit"))
+
+
+def test_ones_own_pictures_have_the_papers_settings_for_cifar10():
+    own, paper = load_recipes("own"), load_recipes("cifar10")
+    for name in own:
+        if not own[name].cpu:
+            defaults = METHODS[own[name].method].Settings
+            assert make_settings(defaults, own[name].settings) == make_settings(
+                defaults, paper[name].settings
+            )

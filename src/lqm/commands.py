@@ -76,12 +76,6 @@ def condense(
     )
     sheet = out / "pictures.png"
     contact_sheet(small, sheet)
-    manifest = small.manifest
-    settings = {"steps": manifest["steps"], **manifest["settings"]}
-    print(
-        f"recipe: {manifest['recipe'] or 'none'}; settings: "
-        + ", ".join(f"{k}={v}" for k, v in settings.items())
-    )
     print(
         f"{len(small.labels)} pictures of {len(small.class_names)} classes in {out}; they look like {sheet}"
     )
@@ -145,6 +139,8 @@ def compare(runs: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.ar
     import lqm
     from lqm.report.comparison import comparison_tables
 
+    if not runs:
+        raise lqm.LqmError("there is nothing to compare; name two or more runs")
     for table in comparison_tables([lqm.load(run) for run in runs]):
         Console().print(table)
 

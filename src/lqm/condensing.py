@@ -1,5 +1,6 @@
 """Condense: a source, a method and a distance become a small set."""
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass, replace
@@ -15,7 +16,7 @@ from lqm.engine.progress import warn
 from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.images.evaluation import PROTOCOLS
 from lqm.images.methods import METHODS, ImageMethod
-from lqm.images.networks import NetworkMaker, factory_name
+from lqm.images.networks import NetworkMaker, factory_name, make_network
 from lqm.images.sources import ImageSource, load_source
 from lqm.names import choose
 from lqm.recipes import Recipe, fitting_recipe, named_recipe
@@ -67,7 +68,9 @@ def condense(
     """
     where = resolve_device(device)
     if method is not None:
-        choose(method, METHODS, "method")
+        make_settings(choose(method, METHODS, "method").Settings, settings or {})
+    if per_class is not None and (not isinstance(per_class, int) or per_class < 1):
+        raise ConfigError(f"per_class = {per_class!r} can't be used: it should be a whole number, at least 1")
     if isinstance(distance, str):
         distance = choose(distance, DISTANCES, "distance")
     elif distance is not None:
@@ -83,12 +86,13 @@ def condense(
     plan = _recipe(data, recipe, method, per_class, where)
     kind = METHODS[plan.method]
     matched = _distance(kind, plan.method, distance)
-    count = _per_class(plan.per_class if per_class is None else per_class, data)
+    count = _per_class(plan.per_class, data)
     resolved = make_settings(kind.Settings, plan.settings | (settings or {}))
     fixed = asdict(resolved)
     steps = fixed.pop("steps")
     if network is not None:
-        fixed["network"] = factory_name(network)
+        made = make_network(network, data.shape, len(data.class_names))
+        fixed["network"] = f"{factory_name(network)} {hashlib.sha256(repr(made).encode()).hexdigest()[:12]}"
     config: Config = {
         "source": data.record,
         "method": plan.method,
@@ -107,12 +111,11 @@ def condense(
         "environment": machine,
     }
 
+    learner = kind(data, matched, count, seed, resolved, where, network=network)
+
     def learn(folder: RunFolder | None) -> CondensedSet:
-        begun = folder is not None and (folder.path / "checkpoints").exists()
-        start = fixed.get("start", "random")
-        if start not in ("random", "noise") and not begun:
-            warn(f"choosing the start by {start}: a network learns from {fixed['start_steps']} batches")
-        learner = kind(data, matched, count, seed, resolved, where, network=network)
+        if show_progress:
+            warn(f"recipe {plan.name or '-'}: " + ", ".join(f"{k}={v}" for k, v in asdict(resolved).items()))
         seconds = run(
             learner,
             steps,
@@ -140,8 +143,11 @@ def _recipe(
         fitting = fitting_recipe(data.recipes, method or "dm", wanted, cpu=device.type == "cpu")
         return replace(fitting, per_class=wanted)
     found = named_recipe(data.recipes, name)
-    if method not in (None, found.method):
-        raise ConfigError(f"recipe '{name}' is for method '{found.method}', not '{method}'; leave one out")
+    for what, own, given in (("method", found.method, method), ("per_class", found.per_class, per_class)):
+        if given not in (None, own):
+            raise ConfigError(
+                f"recipe '{name}' is for {what} = {own!r}, not {given!r}; leave one of them out"
+            )
     return found
 
 
@@ -172,8 +178,6 @@ def _distance_options(distance: Distance) -> dict[str, Any]:
 
 def _per_class(per_class: int, source: ImageSource) -> int:
     """The budget, if every class has as many pictures."""
-    if not isinstance(per_class, int) or per_class < 1:
-        raise ConfigError(f"per_class = {per_class!r} can't be used: it should be a whole number, at least 1")
     count, name = min(zip(source.train.labels.bincount().tolist(), source.class_names, strict=True))
     if count < per_class:
         raise DataError(

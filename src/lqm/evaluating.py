@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from lqm.condensed import CondensedSet, load
 from lqm.engine import resolve_device
 from lqm.engine.progress import Progress, warn
-from lqm.errors import ArtifactError, DataError
+from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.images.baselines import BASELINES, Chooser, baseline
-from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol, Score, score
+from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol, Score, fresh_network, score
 from lqm.images.networks import NetworkMaker, check_spec
 from lqm.images.sources import ImageSource, Pictures, load_source
 from lqm.names import choose
@@ -89,16 +90,22 @@ def evaluate(
     chosen = choose(protocol, PROTOCOLS, "protocol") if protocol else None
     for name in baselines:
         choose(name, dict.fromkeys(BASELINES), "baseline")
-    makers: Mapping[str, NetworkMaker | None]
-    makers = networks if isinstance(networks, Mapping) else {check_spec(spec): None for spec in networks}
+    makers: dict[str, NetworkMaker | None] = {}
+    if isinstance(networks, Mapping):
+        makers |= {f"own:{name}": maker for name, maker in networks.items()}
+    else:
+        makers |= {check_spec(spec): None for spec in networks}
     where = resolve_device(device)
     small = condensed if isinstance(condensed, CondensedSet) else load(condensed)
     rules = chosen or EvaluationProtocol(**small.manifest["evaluation"])
     data = _source_of(small, source, data_dir)
+    makers = makers or {rules.network: None}
+    for name, maker in makers.items():
+        fresh_network(data, maker or name, seed, 0)
     records = Pictures(*small.records())
     sets: dict[str, Chooser] = {"condensed": lambda j: records}
     by_network: dict[str, Scores] = {}
-    for name, maker in (makers or {rules.network: None}).items():
+    for name, maker in makers.items():
         own = replace(rules, network=name)
         by_network[name] = {}
         for training_set in ("condensed", *baselines):
@@ -145,14 +152,25 @@ def _source_of(
             f"this set was condensed from '{record['name']}', which was made in Python; "
             "evaluate it there: lqm.evaluate(..., source=...)"
         )
-    if isinstance(source, ImageSource):
-        data = source
-    else:
-        moved = {"source": source, "data_dir": data_dir}
-        data = load_source(**(origin or {}) | {name: str(place) for name, place in moved.items() if place})
-    if data.record != record:
+    data = source if isinstance(source, ImageSource) else _found_again(origin or {}, source, data_dir)
+    if any(record[part] != value for part, value in data.identity.items()):
         raise DataError(
-            f"'{data.name}' is not what this set was condensed from (its pictures, labels, name or "
+            f"'{data.name}' is not what this set was condensed from (its pictures, labels, class names or "
             f"augmentation differ); name the same version of '{record['name']}' as the source"
         )
     return data
+
+
+def _found_again(
+    origin: Mapping[str, Any], source: str | Path | None, data_dir: str | Path | None
+) -> ImageSource:
+    moved = {"source": source, "data_dir": data_dir}
+    given = {name: str(place) for name, place in moved.items() if place is not None}
+    try:
+        return load_source(**{**origin, **given})
+    except (ConfigError, DataError) as error:
+        if given:
+            raise
+        raise DataError(
+            f"the source of this set is not where it was ({error}); name it with --source or --data-dir"
+        ) from error

@@ -168,9 +168,10 @@ def test_a_folder_with_something_in_it_is_refused_and_an_empty_one_is_filled(tmp
     assert (tmp_path / "empty" / "classes.json").exists()
 
 
-def test_a_suffix_that_is_given_stays(tmp_path):
-    assert export(small_set(), "npz", tmp_path / "deep" / "set.data") == tmp_path / "deep" / "set.data"
-    assert (tmp_path / "deep" / "set.data").is_file()
+def test_the_suffix_is_added_where_it_is_missing(tmp_path):
+    assert export(small_set(), "npz", tmp_path / "deep" / "set.npz") == tmp_path / "deep" / "set.npz"
+    assert export(small_set(), "npz", tmp_path / "set.v1") == tmp_path / "set.v1.npz"
+    assert (tmp_path / "deep" / "set.npz").is_file()
 
 
 @pytest.mark.parametrize("to", EXPORTS)

@@ -52,9 +52,11 @@ def test_a_state_taken_up_again_goes_on_bit_for_bit(digits, method, distance):
         straight.step(i)
     for i in range(2):
         first.step(i)
-    second.load_state({name: tensor.clone() for name, tensor in first.state().items()})
-    for i in range(2, 4):
-        second.step(i)
+    state = {name: tensor.clone() for name, tensor in first.state().items()}
+    for _ in range(2):
+        second.load_state(state)
+        for i in range(2, 4):
+            second.step(i)
     assert second.result().images.equal(straight.result().images)
     assert second.state().keys() == straight.state().keys()
     assert all(tensor.equal(straight.state()[name]) for name, tensor in second.state().items())
@@ -212,18 +214,27 @@ def test_a_network_of_the_users_own_is_used(digits, method):
             torch.nn.ReLU(),
             torch.nn.Conv2d(4, 4, 3),
             torch.nn.ReLU(),
+            torch.nn.Dropout(),
             torch.nn.Flatten(),
             torch.nn.Linear(64, classes),
         )
 
-    small = lqm.condense(
-        digits,
-        method=method,
-        per_class=2,
-        network=mine,
-        settings={"steps": 2, **SMALL[method]},
-        show_progress=False,
-    )
+    def learn():
+        return lqm.condense(
+            digits,
+            method=method,
+            per_class=2,
+            network=mine,
+            settings={"steps": 2, **SMALL[method]},
+            show_progress=False,
+        )
+
+    torch.manual_seed(3)
+    expected = torch.rand(1)
+    torch.manual_seed(3)
+    small = learn()
+    assert torch.rand(1).equal(expected), "the caller's random state is left alone"
+    assert small.images.equal(learn().images), "dropout follows from the seed too"
     assert made
     assert set(made) == {(1, 8, 8)}
     assert small.manifest["settings"]["network"].startswith("own:")

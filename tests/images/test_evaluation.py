@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from lqm.engine.randomness import generator
-from lqm.images.baselines import random_pictures
+from lqm.images.coresets import random_pictures
 from lqm.images.evaluation import (
     EvaluationProtocol,
     LatentMatch,

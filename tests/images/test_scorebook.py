@@ -7,7 +7,7 @@ import torch
 
 from lqm.cache import cache_folder
 from lqm.images import evaluation
-from lqm.images.baselines import random_pictures
+from lqm.images.coresets import random_pictures
 from lqm.images.evaluation import score
 
 CPU = torch.device("cpu")

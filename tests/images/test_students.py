@@ -83,3 +83,13 @@ def test_a_batch_has_distinct_normalised_pictures_of_all_classes(digits):
     assert len(images.flatten(1).unique(dim=0)) > 490
     assert set(labels.tolist()) == set(range(10))
     assert images.mean().abs() < 0.1
+
+
+def test_layers_that_share_a_weight_can_be_saved(digits):
+    from safetensors.torch import save
+
+    network = make(0)
+    network.twin = network.classifier
+    student = Student(network)
+    learn(student, digits, 1)
+    assert save(student.state())

@@ -4,24 +4,34 @@ from lqm.condensed import CondensedSet
 from lqm.report.comparison import comparison_tables
 
 
-def run(method="dm", distance="lqm", accuracies=(0.5, 0.7), seed=0, source="digits", epochs=200, scored=True):
+def run(method="dm", distance="lqm", seed=0, source="digits", scores=((0.5, 0.7),), crop=False, **options):
+    """A set with one score for each tuple of accuracies; options are settings, or belong to the protocol."""
     match = {"cramer_von_mises": 0.25, "extremes": 0.015}
-    score = {
-        "protocol": {"name": "quick", "epochs": epochs, "network": "convnet"},
-        "seed": seed,
-        "accuracy": sum(accuracies) / len(accuracies),
-        "accuracies": accuracies,
-        "before": match,
-        "after": match,
-    }
+    protocol = {"name": "quick", "epochs": 200, "network": "convnet", "learning_rate": 0.1}
+    protocol |= {name: value for name, value in options.items() if name in protocol}
+    noted = [
+        {
+            "protocol": protocol,
+            "seed": number,
+            "accuracy": sum(accuracies) / len(accuracies),
+            "accuracies": accuracies,
+            "before": match,
+            "after": match,
+        }
+        for number, accuracies in enumerate(scores)
+    ]
+    settings = {name: value for name, value in options.items() if name not in (*protocol, "steps")}
     manifest = {
-        "source": {"name": source, "fingerprint": source},
+        "data": {"sha256": str((method, distance, seed, source, crop, scores, sorted(options.items())))},
+        "source": {"name": source, "fingerprint": source, "augmentation": ["crop"] if crop else []},
         "method": method,
         "distance": {"name": distance} if distance else None,
         "per_class": 10,
+        "steps": options.get("steps", 300),
+        "settings": settings,
         "seed": seed,
         "seconds": 12.0 + seed,
-        "scores": [score] if scored else [],
+        "scores": noted,
     }
     return CondensedSet(None, None, (), manifest)
 
@@ -33,29 +43,48 @@ def printed(*sets):
     return console.export_text()
 
 
+def rows(*sets):
+    return [line.split() for line in printed(*sets).splitlines() if "±" in line or " - " in line]
+
+
 def test_a_run_shows_its_networks_spread_and_its_seconds():
-    (line,) = (line for line in printed(run()).splitlines() if line.strip().startswith("dm"))
-    assert line.split() == ["dm", "lqm", "10", "1", "60.0", "±", "10.0", "0.250", "1.50", "12"]
+    assert rows(run()) == [["dm", "lqm", "10", "300", "1", "60.0", "±", "10.0", "0.250", "1.50", "12"]]
 
 
 def test_runs_that_differ_by_seed_share_a_row_with_the_spread_over_them():
-    text = printed(run(accuracies=(0.5, 0.7)), run(accuracies=(0.8, 0.8), seed=2))
-    (line,) = (line for line in text.splitlines() if line.strip().startswith("dm"))
-    assert line.split() == ["dm", "lqm", "10", "2", "70.0", "±", "10.0", "0.250", "1.50", "13"]
+    (row,) = rows(run(), run(scores=((0.8, 0.8),), seed=2))
+    assert row == ["dm", "lqm", "10", "300", "2", "70.0", "±", "10.0", "0.250", "1.50", "13"]
 
 
-def test_methods_and_distances_have_rows_of_their_own():
-    text = printed(run(), run(distance="mean"), run(method="herding", distance=None))
-    rows = [line.split()[:2] for line in text.splitlines() if " 10 " in line]
-    assert rows == [["dm", "lqm"], ["dm", "mean"], ["herding", "-"]]
+def test_methods_distances_settings_and_steps_have_rows_of_their_own():
+    found = rows(
+        run(), run(distance="mean"), run(steps=9), run(learning_rate_of_pictures=3), run("herding", None)
+    )
+    assert [row[:5] for row in found] == [
+        ["dm", "lqm", "10", "300", "1"],
+        ["dm", "lqm", "10", "300", "1"],
+        ["dm", "lqm", "10", "9", "1"],
+        ["dm", "mean", "10", "300", "1"],
+        ["herding", "-", "10", "300", "1"],
+    ]
+
+
+def test_a_set_that_was_judged_twice_or_given_twice_is_one_run():
+    twice = run(scores=((0.5, 0.7), (0.7, 0.9)))
+    (row,) = rows(twice, twice)
+    assert row[4:8] == ["1", "70.0", "±", "14.1"]
 
 
 def test_what_was_judged_differently_or_comes_from_other_data_never_shares_a_table():
-    text = printed(run(), run(epochs=1000), run(source="mnist"), run(scored=False))
+    text = printed(
+        run(), run(epochs=1000), run(learning_rate=0.5), run(crop=True), run(source="mnist"), run(scores=())
+    )
     titles = [line.strip() for line in text.splitlines() if line.startswith(("digits:", "mnist:"))]
-    assert titles == [
+    assert sorted(titles) == [
         "digits: not evaluated yet, run lqm evaluate",
         "digits: quick, 1000 epochs, convnet",
+        "digits: quick, 200 epochs, convnet",
+        "digits: quick, 200 epochs, convnet",
         "digits: quick, 200 epochs, convnet",
         "mnist: quick, 200 epochs, convnet",
     ]

@@ -37,4 +37,4 @@ def test_several_networks_stand_side_by_side():
 
 
 def test_a_network_of_the_users_own_is_called_by_its_name():
-    assert "2 fresh mine, 300 epochs" in score_markdown({"mine": ROWS}, PROTOCOL)
+    assert "2 fresh mine, 300 epochs" in score_markdown({"own:mine": ROWS}, PROTOCOL)

@@ -32,7 +32,7 @@ def export(small: CondensedSet, to: str, path: Path) -> Path:
         to: `folder`: PNG files, a folder a class; `npz`: NumPy, pixels in [0, 1]; `parquet`: as Hugging Face
             lays it out, with PNG pictures; `torch`: safetensors, normalised, ready to train on; `png`: one
             picture of all, with mosaics as they are.
-        path: the folder or file; a file's suffix is added if there is none.
+        path: the folder or file; a file's suffix is added if it is not there.
 
     Returns:
         The path written.
@@ -42,7 +42,7 @@ def export(small: CondensedSet, to: str, path: Path) -> Path:
         ArtifactError: when something is at the path already, or it can't be written.
     """
     chosen = choose(to, EXPORTS, "export")
-    if not path.suffix:
+    if path.suffix != chosen.suffix and to != "folder":
         path = path.parent / (path.name + chosen.suffix)
     try:
         free = not path.exists() or (to == "folder" and path.is_dir() and not any(path.iterdir()))

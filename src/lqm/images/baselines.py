@@ -4,33 +4,13 @@ from collections.abc import Callable
 
 import torch
 
-from lqm.engine.randomness import generator
-from lqm.images.methods.coreset import CoresetSettings, Herding
-from lqm.images.sources import ImageSource, Pictures, pick
-
-Chooser = Callable[[int], Pictures]
-
-
-def random_pictures(source: ImageSource, per_class: int, seed: int, index: int) -> Pictures:
-    """`per_class` real training pictures of each class, drawn without replacement."""
-    draws = generator(seed, "random pictures", index)
-    images = torch.cat([pick(pictures, per_class, draws) for pictures in source.by_class])
-    return Pictures(images, torch.arange(len(source.class_names)).repeat_interleave(per_class))
-
-
-def herded_pictures(
-    source: ImageSource, per_class: int, seed: int, network: str, device: torch.device
-) -> Pictures:
-    """The pictures that herding chooses by a network of this kind."""
-    settings = CoresetSettings(network=network)
-    chooser = Herding(source, None, per_class, seed, settings, device)
-    for i in range(settings.steps):
-        chooser.step(i)
-    small = chooser.result()
-    return Pictures(small.images, small.labels)
-
+from lqm.images.coresets import random_pictures
+from lqm.images.methods.coreset import CoresetSettings, Herding, choose_pictures
+from lqm.images.sources import ImageSource, Pictures
 
 BASELINES = ("random", "herding", "full")
+
+Chooser = Callable[[int], Pictures]
 
 
 def baseline(
@@ -39,5 +19,12 @@ def baseline(
     """The pictures that network j is to be trained on: other random ones for each, else always the same."""
     if name == "random":
         return lambda j: random_pictures(source, per_class, seed, j)
-    pictures = source.train if name == "full" else herded_pictures(source, per_class, seed, network, device)
+    pictures = source.train if name == "full" else _herded(source, per_class, seed, network, device)
     return lambda j: pictures
+
+
+def _herded(source: ImageSource, per_class: int, seed: int, network: str, device: torch.device) -> Pictures:
+    settings = CoresetSettings(network=network)
+    chosen = choose_pictures(Herding, source, per_class, seed, settings, device)
+    labels = torch.arange(len(chosen)).repeat_interleave(per_class)
+    return Pictures(torch.cat(chosen), labels)

@@ -41,8 +41,9 @@ class EvaluationProtocol:
 
     def __str__(self) -> str:
         known = self.network.partition(":")[0] in NETWORKS
+        kind = describe(self.network) if known else self.network.removeprefix("own:")
         return (
-            f"{self.name}: {self.networks} fresh {describe(self.network) if known else self.network}, "
+            f"{self.name}: {self.networks} fresh {kind}, "
             f"{self.epochs} epochs each at rate {self.learning_rate:g}, mean and deviation over networks"
         )
 
@@ -81,8 +82,11 @@ PROTOCOLS = {
 class LatentMatch:
     """How well a set keeps the latent distributions, averaged over classes, features and networks.
 
+    The training pictures of a class are 500 of them at most.
+
     Attributes:
-        cramer_von_mises: two-sample statistic between the set and the training pictures of its class.
+        cramer_von_mises: two-sample statistic between the set and the training pictures of its class; it
+            grows with the number of records, so only sets of as many are to be compared.
         extremes: share of values outside the range of the training pictures of the class.
     """
 
@@ -170,17 +174,18 @@ def _judge(
     """What one network finds, as plain numbers."""
     network = fresh_network(source, maker, seed, index).to(device)
     before = latent_match(network, pictures, source)
-    train(
-        network,
-        pictures,
-        source,
-        epochs=protocol.epochs_for(len(pictures.labels), full=full),
-        learning_rate=protocol.learning_rate,
-        momentum=protocol.momentum,
-        weight_decay=protocol.weight_decay,
-        batch=protocol.batch,
-        draws=generator(seed, "evaluation batches", index),
-    )
+    with seeded(seed, "evaluation training", index):
+        train(
+            network,
+            pictures,
+            source,
+            epochs=protocol.epochs_for(len(pictures.labels), full=full),
+            learning_rate=protocol.learning_rate,
+            momentum=protocol.momentum,
+            weight_decay=protocol.weight_decay,
+            batch=protocol.batch,
+            draws=generator(seed, "evaluation batches", index),
+        )
     after = latent_match(network, pictures, source)
     return {
         "accuracy": [accuracy(network, source)],

@@ -15,6 +15,9 @@ from lqm.errors import ArtifactError
 from lqm.files import write_atomically
 from lqm.images.sources import ImageSource, Pictures
 
+# To be raised by every change of what a score means: of training, networks, augmentation or diagnostics.
+_EDITION = 1
+
 Finding = dict[str, list[float]]
 
 
@@ -27,13 +30,18 @@ def keep(
 ) -> Finding:
     """What `find` gives, or what it gave before for the same key, training pictures, source and machine."""
     whole = key | {
-        "pictures": _digest(pictures),
-        "source": source.record,
+        "edition": _EDITION,
+        "pictures": pictures.digest,
+        "source": source.identity,
         "preprocessing": source.preprocessing,
         "environment": environment(device),
     }
     text = json.dumps(whole, sort_keys=True)
-    path = cache_folder() / "scores" / f"{_hash(text.encode())}.json"
+    try:
+        path = cache_folder() / "scores" / f"{_hash(text.encode())}.json"
+    except ArtifactError as error:
+        warn(f"the score of this network is not kept: {error}")
+        return find()
     kept = _read(path)
     if kept:
         return kept
@@ -66,11 +74,3 @@ def _read(path: Path) -> Finding | None:
 
 def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _digest(pictures: Pictures) -> str:
-    digest = hashlib.sha256()
-    for tensor in (pictures.images, pictures.labels):
-        digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
-        digest.update(tensor.contiguous().numpy().data)
-    return digest.hexdigest()

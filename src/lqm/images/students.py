@@ -46,7 +46,8 @@ class Student:
             for name, parameter in self.network.named_parameters()
             if "momentum_buffer" in self._optimizer.state[parameter]
         }
-        weights = {f"weights.{name}": tensor for name, tensor in self.network.state_dict().items()}
+        # Copies, since layers that share a weight would else share memory in a file.
+        weights = {f"weights.{name}": tensor.clone() for name, tensor in self.network.state_dict().items()}
         return weights | momentum | {"counts": torch.tensor([self._right, self._seen])}
 
     def load_state(self, state: State) -> None:
@@ -56,7 +57,9 @@ class Student:
         self._optimizer.state.clear()
         for name, parameter in self.network.named_parameters():
             if name in buffers:
-                self._optimizer.state[parameter]["momentum_buffer"] = buffers[name].to(parameter.device)
+                self._optimizer.state[parameter]["momentum_buffer"] = buffers[name].to(
+                    parameter.device, copy=True
+                )
         self._right, self._seen = state["counts"].tolist()
 
 

@@ -1,5 +1,7 @@
 """Training a network on pictures, as the field does, and looking at pictures through it."""
 
+from collections.abc import Iterator
+
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
@@ -51,15 +53,21 @@ def train(
 def latent_features(network: Network, images: Tensor, source: ImageSource) -> Tensor:
     """What a trained network finds in pictures as they are stored, [N, F], on the network's device."""
     network.eval()
-    device = _device(network)
-    return torch.cat([network.embed(source.normalised(part.to(device))) for part in images.split(_CHUNK)])
+    return torch.cat([network.embed(part) for part in _parts(network, images, source)])
 
 
 @torch.no_grad()
 def accuracy(network: Network, source: ImageSource) -> float:
     """Share of the test pictures that a network names rightly."""
-    found = network.classifier(latent_features(network, source.test.images, source)).argmax(dim=1)
-    return float((found.cpu() == source.test.labels).double().mean())
+    network.eval()
+    found = [network(part).argmax(dim=1) for part in _parts(network, source.test.images, source)]
+    return float((torch.cat(found).cpu() == source.test.labels).double().mean())
+
+
+def _parts(network: Network, images: Tensor, source: ImageSource) -> Iterator[Tensor]:
+    """Normalised pictures, a few at a time, on the network's device."""
+    for part in images.split(_CHUNK):
+        yield source.normalised(part.to(_device(network)))
 
 
 def _device(network: Network) -> torch.device:

@@ -21,7 +21,7 @@ class Recipe:
         settings: what differs from the method's defaults.
         protocol: how the result is to be judged.
         paper: the accuracy in percent that the papers report, by distance.
-        cost: what the paper's scale takes, about.
+        cost: what it takes on two cores, about.
     """
 
     name: str
@@ -44,7 +44,7 @@ def load_recipes(source: str) -> dict[str, Recipe]:
     content = tomllib.loads((files(__name__) / f"{source}.toml").read_text(encoding="utf-8"))
     recipes = {}
     for entry in content["recipes"]:
-        cpu = entry.pop("cpu", None)
+        cpu, cpu_cost = entry.pop("cpu", None), entry.pop("cpu_cost", "")
         recipe = Recipe(protocol=content["protocol"], **entry)
         recipes[recipe.name] = recipe
         if cpu is not None:
@@ -54,6 +54,7 @@ def load_recipes(source: str) -> dict[str, Recipe]:
                 recipe.per_class,
                 recipe.settings | content.get("cpu", {}).get(recipe.method, {}) | cpu,
                 content["cpu_protocol"],
+                cost=cpu_cost,
             )
     return recipes
 

@@ -1,5 +1,6 @@
 """Runs side by side: a table a source and way of judging, a row a method, distance and budget."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import fmean, pstdev
@@ -12,18 +13,30 @@ from lqm.report.tables import plain_table
 
 Manifest = dict[str, Any]
 
-_COLUMNS = ("method", "distance", "per\nclass", "runs", "accuracy %", "CvM", "extremes\n%", "seconds")
+_COLUMNS = (
+    "method",
+    "distance",
+    "per\nclass",
+    "steps",
+    "runs",
+    "accuracy %",
+    "CvM",
+    "extremes\n%",
+    "seconds",
+)
+_KIND = ("per_class", "method", "distance", "steps", "settings")
 _NOTE = (
     "accuracy: mean and deviation, over runs (each the mean of its networks) where there are several, or "
-    "over networks; CvM and extremes: before the networks' training; seconds: of the condensation."
+    "over networks; CvM (to be compared between sets of as many records) and extremes: before the training; "
+    "seconds: of the condensation."
 )
 
 
 class Judged(NamedTuple):
-    """A run with one of its scores, if it has any."""
+    """A run, and what networks of all evaluation seeds found of it under one protocol."""
 
     run: Manifest
-    score: Manifest | None
+    scores: list[Manifest]
 
 
 def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
@@ -31,44 +44,53 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
 
     Runs that differ by their seed alone share a row.
     """
-    tables: defaultdict[tuple[str, str, str], list[Judged]] = defaultdict(list)
-    for small in sets:
-        source = small.manifest["source"]
-        for score in small.manifest.get("scores") or [None]:
-            tables[source["name"], source["fingerprint"], _judging(score)].append(
-                Judged(small.manifest, score)
-            )
-    for (name, _, judging), runs in sorted(tables.items()):
-        rows: defaultdict[tuple[int, str, str], list[Judged]] = defaultdict(list)
-        for judged in runs:
-            rows[_kind(judged.run)].append(judged)
-        table = plain_table(_COLUMNS, [_row(kind, rows[kind]) for kind in sorted(rows)], _NOTE)
-        table.title, table.title_justify = f"{name}: {judging}", "left"
+    tables: defaultdict[str, list[Judged]] = defaultdict(list)
+    for small in {small.manifest["data"]["sha256"]: small for small in sets}.values():
+        judgings: defaultdict[str, list[Manifest]] = defaultdict(list)
+        for score in small.manifest.get("scores", []):
+            judgings[_text(score["protocol"])].append(score)
+        for judging, scores in (judgings or {"": []}).items():
+            tables[_text(small.manifest["source"]) + judging].append(Judged(small.manifest, scores))
+    for key in sorted(tables):
+        rows: defaultdict[str, list[Judged]] = defaultdict(list)
+        for judged in tables[key]:
+            rows[_text({part: judged.run[part] for part in _KIND})].append(judged)
+        ordered = sorted(rows.values(), key=lambda runs: [str(runs[0].run[part]) for part in _KIND])
+        table = plain_table(_COLUMNS, [_row(runs) for runs in ordered], _NOTE)
+        table.title, table.title_justify = _title(tables[key][0]), "left"
         yield table
 
 
-def _kind(run: Manifest) -> tuple[int, str, str]:
-    return run["per_class"], run["method"], run["distance"]["name"] if run["distance"] else "-"
+def _text(record: Manifest) -> str:
+    return json.dumps(record, sort_keys=True)
 
 
-def _judging(score: Manifest | None) -> str:
-    if score is None:
-        return "not evaluated yet, run lqm evaluate"
-    protocol = score["protocol"]
-    return f"{protocol['name']}, {protocol['epochs']} epochs, {protocol['network']}"
+def _title(judged: Judged) -> str:
+    name = judged.run["source"]["name"]
+    if not judged.scores:
+        return f"{name}: not evaluated yet, run lqm evaluate"
+    protocol = judged.scores[0]["protocol"]
+    return f"{name}: {protocol['name']}, {protocol['epochs']} epochs, {protocol['network']}"
 
 
-def _row(kind: tuple[int, str, str], found: list[Judged]) -> tuple[str, ...]:
-    per_class, method, distance = kind
-    seconds = f"{fmean(run['seconds'] for run, _ in found):,.0f}"
-    scores = [score for _, score in found if score]
+def _row(runs: list[Judged]) -> tuple[str, ...]:
+    first = runs[0].run
     numbers = ["-"] * 3
+    scores = [score for judged in runs for score in judged.scores]
     if scores:
-        means = [score["accuracy"] for score in scores]
-        spread = pstdev(means if len(means) > 1 else scores[0]["accuracies"])
+        means = [fmean(score["accuracy"] for score in judged.scores) for judged in runs]
+        networks = [accuracy for score in scores for accuracy in score["accuracies"]]
         numbers = [
-            f"{100 * fmean(means):.1f} ± {100 * spread:.1f}",
+            f"{100 * fmean(means):.1f} ± {100 * pstdev(means if len(runs) > 1 else networks):.1f}",
             f"{fmean(score['before']['cramer_von_mises'] for score in scores):.3f}",
             f"{100 * fmean(score['before']['extremes'] for score in scores):.2f}",
         ]
-    return method, distance, str(per_class), str(len(found)), *numbers, seconds
+    return (
+        first["method"],
+        first["distance"]["name"] if first["distance"] else "-",
+        str(first["per_class"]),
+        f"{first['steps']:,}",
+        str(len(runs)),
+        *numbers,
+        f"{fmean(judged.run['seconds'] for judged in runs):,.0f}",
+    )

@@ -27,7 +27,7 @@ def recipe_tables(source: str | None = None) -> Iterator[Table]:
         for recipe in load_recipes(name).values():
             settings = make_settings(METHODS[recipe.method].Settings, recipe.settings)
             paper = ", ".join(f"{distance} {accuracy}" for distance, accuracy in recipe.paper.items())
-            cells = (recipe.name, f"{settings.steps:,}", settings.network, paper, recipe.cost or "minutes")
+            cells = (recipe.name, f"{settings.steps:,}", settings.network, paper, recipe.cost)
             rows.append(cells)
         table = plain_table(_COLUMNS, rows)
         table.title, table.title_justify = f"lqm condense {_example(name)} --recipe ...", "left"

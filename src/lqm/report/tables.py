@@ -23,8 +23,8 @@ _COLUMNS = (
 )
 _NOTE = (
     "recovery: the share of the way from random to all real pictures; CvM: Cramer-von Mises statistic of the "
-    "latent features against the real class; extremes: share of them outside the real class's range; before "
-    "and after the networks' training."
+    "latent features against the real class (compare sets of as many pictures); extremes: share of them "
+    "outside the range of the real class (500 pictures of it at most); before and after the training."
 )
 
 
@@ -50,7 +50,9 @@ def score_markdown(by_network: Mapping[str, Scores], protocol: EvaluationProtoco
 
 def plain_table(header: Sequence[str], rows: Rows, caption: str = "") -> Table:
     """A table for the terminal; the first column to the left, the others to the right."""
-    table = Table(box=box.SIMPLE, pad_edge=False, caption=caption, caption_justify="left")
+    table = Table(
+        box=box.SIMPLE, pad_edge=False, collapse_padding=True, caption=caption, caption_justify="left"
+    )
     for index, column in enumerate(header):
         table.add_column(column, justify="right" if index else "left", no_wrap=True)
     for row in rows:

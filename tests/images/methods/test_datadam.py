@@ -72,5 +72,5 @@ def test_the_defaults_are_the_papers():
 
 
 def test_a_network_without_maps_is_refused(digits):
-    with pytest.raises(ConfigError, match="network 'mlp' has no attention maps"):
-        learner(digits, network="mlp").step(0)
+    with pytest.raises(ConfigError, match="has no attention maps to match"):
+        learner(digits, network="mlp")

@@ -9,11 +9,11 @@ from torch import Tensor
 from lqm.condensed import CondensedSet
 from lqm.engine import Metrics
 from lqm.engine.randomness import generator, seeded
-from lqm.images.coresets import RULES
+from lqm.images.coresets import RULES, random_pictures
 from lqm.images.methods.result import as_condensed
 from lqm.images.methods.settings import Count, NetworkSpec
 from lqm.images.networks import NetworkMaker, make_network
-from lqm.images.sources import ImageSource, pick, pixels
+from lqm.images.sources import ImageSource, pixels
 from lqm.images.students import Student, draw_real
 from lqm.images.training import latent_features
 
@@ -53,7 +53,8 @@ class Coreset:
     def step(self, i: int) -> Metrics:
         """Train the network by one batch."""
         draws = generator(self._seed, "coreset batch", i)
-        loss = self._student.learn(*draw_real(self._source, self._settings.batch, draws, self._device))
+        with seeded(self._seed, "coreset forward", i):
+            loss = self._student.learn(*draw_real(self._source, self._settings.batch, draws, self._device))
         return {"loss": loss, "accuracy": self._student.accuracy}
 
     def state(self) -> dict[str, Tensor]:
@@ -117,9 +118,8 @@ class Random:
 
     def result(self) -> CondensedSet:
         """Pictures of each class, without replacement."""
-        draws = generator(self._seed, "random pictures")
-        chosen = [pick(images, self._per_class, draws) for images in self._source.by_class]
-        return as_condensed(pixels(torch.stack(chosen)), self._source)
+        chosen = random_pictures(self._source, self._per_class, self._seed, 0).images
+        return as_condensed(pixels(chosen).unflatten(0, (-1, self._per_class)), self._source)
 
 
 class Herding(Coreset):
@@ -138,3 +138,19 @@ class KMeans(Coreset):
     """The pictures nearest to the centroids of k-means."""
 
     rule = "k-means"
+
+
+def choose_pictures(
+    kind: type[Coreset],
+    source: ImageSource,
+    per_class: int,
+    seed: int,
+    settings: CoresetSettings,
+    device: torch.device,
+    network: str | NetworkMaker | None = None,
+) -> list[Tensor]:
+    """What a coreset chooses of each class, in [0, 1], all at once: for a start, or to compare with."""
+    chooser = kind(source, None, per_class, seed, settings, device, network)
+    for i in range(settings.steps):
+        chooser.step(i)
+    return chooser.chosen()

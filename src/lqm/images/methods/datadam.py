@@ -1,5 +1,6 @@
 """DataDAM: matching where the network looks, beside what it finds."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -8,18 +9,16 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor, nn
 
 from lqm.distances.mean import Mean
-from lqm.engine import Metrics
-from lqm.engine.randomness import generator
 from lqm.errors import ConfigError
-from lqm.images.methods.matching import Matching
-from lqm.images.methods.settings import Count, MatchingSettings, NotNegative, Positive
+from lqm.images.methods.dm import DM, DMSettings
+from lqm.images.methods.settings import Count, NotNegative, Positive
 from lqm.images.networks import Network, chunks
 
-_ACTIVATIONS = (nn.ReLU, nn.LeakyReLU, nn.Sigmoid, nn.SiLU)
+_ACTIVATIONS = (nn.ReLU, nn.LeakyReLU, nn.PReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Sigmoid, nn.Tanh)
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
-class DataDAMSettings(MatchingSettings):
+class DataDAMSettings(DMSettings):
     """Sajedi et al. 2023, "DataDAM: efficient dataset distillation with attention matching"; as the paper.
 
     Attributes:
@@ -37,8 +36,8 @@ class DataDAMSettings(MatchingSettings):
     embedding_weight: NotNegative = 0.01
 
 
-class DataDAM(Matching):
-    """At each step, match attention maps and latent features under one fresh random network.
+class DataDAM(DM):
+    """DM, with attention maps beside the latent features.
 
     loss of class c = w * (sum over layers l of D_a(a_l(T_c), a_l(S_c)) + balance * D(phi(T_c), phi(S_c)))
     with a_l = the sum over channels of |activation|^p, divided by its norm, of all layers but the last.
@@ -47,32 +46,32 @@ class DataDAM(Matching):
     Settings = DataDAMSettings
     settings: DataDAMSettings
 
-    def step(self, i: int) -> Metrics:
-        """One update of all synthetic pictures."""
-        network = self.fresh_network("network", i).requires_grad_(False)
-        draws = generator(self.seed, "batch", i)
-        classes = range(self.classes)
+    def check(self, network: Network) -> None:
+        """Refuse a network without two convolutional layers whose activations are modules."""
+        with torch.no_grad():
+            layers = self._look(network.eval(), torch.zeros(1, *self.source.shape, device=self.device))
+        if len(layers) < 2:
+            raise ConfigError(
+                "this network has no attention maps to match: it needs two layers of convolution and "
+                "activation, the latter as modules such as nn.ReLU; choose another, such as convnet"
+            )
+
+    def losses(self, network: Network, classes: Sequence[int], draws: torch.Generator) -> Tensor:
+        """Loss of each of these classes."""
         real, sizes, synthetic = self.batches(classes, draws)
         with torch.no_grad():
-            parts = [
-                attention_and_features(network, part, self.settings.power) for part in chunks(network, real)
-            ]
+            parts = [self._look(network, part) for part in chunks(network, real)]
         *real_maps, real_features = (torch.cat(layer) for layer in zip(*parts, strict=True))
-        *maps, features = attention_and_features(network, synthetic, self.settings.power)
-        if not maps:
-            raise ConfigError(
-                f"network '{self.settings.network}' has no attention maps to match (it needs two layers of "
-                "convolution and activation); choose another, such as convnet"
-            )
+        *maps, features = self._look(network, synthetic)
         by = Mean() if self.settings.attention == "mean" else self.distance
-        attention = sum(
-            (self.compare(by, t, s, sizes, draws) for t, s in zip(real_maps, maps, strict=True)),
-            start=torch.zeros(self.classes, device=self.device),
-        )
+        attention = torch.zeros(len(classes), device=self.device)
+        for theirs, own in zip(real_maps, maps, strict=True):
+            attention = attention + self.compare(by, theirs, own, sizes, draws)
         embedding = self.compare(self.distance, real_features, features, sizes, draws)
-        losses = self.settings.attention_weight * (attention + self.settings.embedding_weight * embedding)
-        self.descend(losses, classes)
-        return {"loss": losses.mean().item(), "attention": attention.mean().item()}
+        return self.settings.attention_weight * (attention + self.settings.embedding_weight * embedding)
+
+    def _look(self, network: Network, images: Tensor) -> list[Tensor]:
+        return attention_and_features(network, images, self.settings.power)
 
 
 def attention_and_features(network: Network, images: Tensor, power: float) -> list[Tensor]:
@@ -83,8 +82,10 @@ def attention_and_features(network: Network, images: Tensor, power: float) -> li
         for layer in network.modules()
         if isinstance(layer, _ACTIVATIONS)
     ]
-    features = network.embed(images)
-    for hook in hooks:
-        hook.remove()
+    try:
+        features = network.embed(images)
+    finally:
+        for hook in hooks:
+            hook.remove()
     maps = [found.abs().pow(power).sum(dim=1).flatten(1) for found in seen[:-1] if found.ndim == 4]
     return [*(F.normalize(flat, dim=1) for flat in maps), features]

@@ -1,15 +1,17 @@
 """DM: distribution matching with a fresh random network at every step."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
 from pydantic.dataclasses import dataclass
+from torch import Tensor
 
 from lqm.engine import Metrics
 from lqm.engine.randomness import generator
 from lqm.images.methods.matching import Matching
 from lqm.images.methods.settings import MatchingSettings
-from lqm.images.networks import embed_in_chunks
+from lqm.images.networks import Network, embed_in_chunks
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -32,7 +34,7 @@ class DM(Matching):
     Settings = DMSettings
     settings: DMSettings
 
-    def step(self, i: int) -> Metrics:
+    def update(self, i: int) -> Metrics:
         """One update of all synthetic pictures, or one for each class."""
         network = self.fresh_network("network", i).requires_grad_(False)
         draws = generator(self.seed, "batch", i)
@@ -40,8 +42,12 @@ class DM(Matching):
         turns = [every] if self.settings.stepping == "summed" else [[label] for label in every]
         losses = []
         for classes in turns:
-            real, sizes, synthetic = self.batches(classes, draws)
-            features = embed_in_chunks(network, real)
-            losses.append(self.compare(self.distance, features, network.embed(synthetic), sizes, draws))
+            losses.append(self.losses(network, classes, draws))
             self.descend(losses[-1], classes)
         return {"loss": torch.cat(losses).mean().item()}
+
+    def losses(self, network: Network, classes: Sequence[int], draws: torch.Generator) -> Tensor:
+        """Loss of each of these classes."""
+        real, sizes, synthetic = self.batches(classes, draws)
+        features = embed_in_chunks(network, real)
+        return self.compare(self.distance, features, network.embed(synthetic), sizes, draws)

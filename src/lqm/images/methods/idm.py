@@ -77,17 +77,18 @@ class IDM(Matching):
             lambda made: self.fresh_network("queue", made), settings.queue_start, settings.queue_limit
         )
 
-    def step(self, i: int) -> Metrics:
+    def update(self, i: int) -> Metrics:
         """One update for each class, then the training of some networks."""
         if i % self.settings.queue_interval == 0:
             self._queue.push()
         draws = generator(self.seed, "batch", i)
         (student,) = self._queue.draw(1, draws)
+        accuracy = student.accuracy
         losses = torch.cat([self._match(student, label, draws) for label in range(self.classes)])
         for learner in self._queue.draw(self.settings.students, draws):
             for _ in range(self.settings.student_steps):
                 learner.learn(*draw_real(self.source, self.settings.student_batch, draws, self.device))
-        return {"loss": losses.mean().item(), "accuracy": student.accuracy}
+        return {"loss": losses.mean().item(), "accuracy": accuracy}
 
     def _match(self, student: Student, label: int, draws: torch.Generator) -> Tensor:
         network = student.network.eval().requires_grad_(False)

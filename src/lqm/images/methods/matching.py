@@ -1,6 +1,7 @@
 """What methods share that match real and synthetic pictures: S itself, how it moves, and pairs of batches."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,10 +11,11 @@ from torch import Tensor
 from lqm.condensed import CondensedSet
 from lqm.condensed.mosaic import compose, expand
 from lqm.distances import Distance, class_losses, class_targets
+from lqm.engine import Metrics
 from lqm.engine.randomness import generator, seeded
 from lqm.errors import DivergedError
 from lqm.images.augment import augment, draw
-from lqm.images.methods.coreset import Coreset, CoresetSettings, Herding, KCentre, KMeans
+from lqm.images.methods.coreset import Coreset, CoresetSettings, Herding, KCentre, KMeans, choose_pictures
 from lqm.images.methods.result import as_condensed
 from lqm.images.methods.settings import MatchingSettings
 from lqm.images.networks import Network, NetworkMaker, make_network
@@ -36,8 +38,8 @@ class Batches(NamedTuple):
     synthetic: Tensor
 
 
-class Matching:
-    """Synthetic pictures, and the optimiser that moves them; a method adds the step.
+class Matching(ABC):
+    """Synthetic pictures, and the optimiser that moves them; a method adds the update.
 
     The pictures are kept normalised, and clipped to legal pixels after each update: what is matched is then
     what the user gets. They are made when they are first needed, so that a run that is taken up again
@@ -69,6 +71,19 @@ class Matching:
         self._network = network or settings.network
         self._low, self._high = (source.normalised(torch.full((1, 1), v)).to(device) for v in (0.0, 1.0))
         self._pictures: Tensor | None = None
+        self.check(self.fresh_network("check", 0))
+
+    def check(self, network: Network) -> None:  # noqa: B027 (most have nothing to refuse)
+        """Refuse a network that the method can't use."""
+
+    def step(self, i: int) -> Metrics:
+        """Update i; what a network draws by itself (dropout) follows from the seed and i too."""
+        with seeded(self.seed, "forward", i):
+            return self.update(i)
+
+    @abstractmethod
+    def update(self, i: int) -> Metrics:
+        """One update of the synthetic pictures, or one for each class."""
 
     @property
     def records(self) -> int:
@@ -150,16 +165,10 @@ class Matching:
         if self.settings.start == "random":
             chosen = [pick(images, self.records, draws) for images in self.source.by_class]
         else:
-            chosen = self._coreset(_STARTS[self.settings.start])
+            kind, coreset = _STARTS[self.settings.start], CoresetSettings(steps=self.settings.start_steps)
+            chosen = choose_pictures(
+                kind, self.source, self.records, self.seed, coreset, self.device, self._network
+            )
         # A class that has too few pictures for all cells gives some of them twice.
         filled = [images[torch.arange(self.records) % len(images)] for images in chosen]
         return torch.stack([compose(self.source.normalised(images), self.mosaic) for images in filled])
-
-    def _coreset(self, kind: type[Coreset]) -> list[Tensor]:
-        settings = CoresetSettings(steps=self.settings.start_steps)
-        chooser = kind(
-            self.source, None, self.records, self.seed, settings, self.device, network=self._network
-        )
-        for i in range(settings.steps):
-            chooser.step(i)
-        return chooser.chosen()

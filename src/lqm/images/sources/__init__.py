@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lqm.errors import ConfigError, DataError
+from lqm.images.augment import OPERATIONS
 from lqm.images.sources.dataset import from_dataset
 from lqm.images.sources.digits import digits
 from lqm.images.sources.folder import list_folder, read_listing
@@ -63,6 +64,8 @@ def load_source(
         if given:
             raise ConfigError(f"'{source.name}' is a source already; leave {', '.join(given)} out")
         return source
+    for operation in given.get("augmentation", ()):
+        choose(operation, dict.fromkeys(OPERATIONS), "augmentation")
     place = None if data_dir is None else Path(data_dir)
     try:
         loaded = _load(source, Reading(str(source), place, size, test_fraction, show_progress))
@@ -80,6 +83,8 @@ def _load(source: str | Path, reading: Reading) -> ImageSource:
     if isinstance(source, str) and source in SOURCES:
         return SOURCES[source](reading)
     path = _existing(source)
+    if reading.data_dir:
+        raise ConfigError(f"{path} is a place of its own; leave data_dir out, which is for named sources")
     reading = replace(reading, name=path.resolve().name if path.is_dir() else path.stem)
     return finish(_read(path, reading), reading)
 

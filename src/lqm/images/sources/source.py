@@ -32,6 +32,19 @@ class Pictures:
         object.__setattr__(self, "images", images.float() if images.is_floating_point() else images)
         object.__setattr__(self, "labels", labels.long() if integers else labels)
 
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of pictures and labels."""
+        digest = hashlib.sha256()
+        self.add_to(digest)
+        return digest.hexdigest()
+
+    def add_to(self, digest: "hashlib._Hash") -> None:
+        """Let pictures and labels go into a hash."""
+        for tensor in (self.images, self.labels):
+            digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
+            digest.update(tensor.contiguous().numpy().data)
+
     def of_class(self, label: int) -> Tensor:
         """The pictures of one class, as they are stored, [n, C, H, W]."""
         return self.images[self.labels == label]
@@ -122,17 +135,21 @@ class ImageSource:
         return {"mean": self.mean.tolist(), "std": self.std.tolist()}
 
     @property
+    def identity(self) -> dict[str, str | list[str]]:
+        """What decides a score: the data and the augmentation, whatever they are called."""
+        return {"fingerprint": self.fingerprint, "augmentation": list(self.augmentation)}
+
+    @property
     def record(self) -> dict[str, str | list[str]]:
         """What tells this source from another, for the manifest."""
-        return {"name": self.name, "fingerprint": self.fingerprint, "augmentation": list(self.augmentation)}
+        return {"name": self.name, **self.identity}
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of all pictures, labels and class names."""
         digest = hashlib.sha256("\0".join(self.class_names).encode())
-        for tensor in (self.train.images, self.train.labels, self.test.images, self.test.labels):
-            digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
-            digest.update(tensor.contiguous().numpy().tobytes())
+        for pictures in (self.train, self.test):
+            pictures.add_to(digest)
         return digest.hexdigest()
 
 
