@@ -13,6 +13,7 @@ from lqm.condensed import CondensedSet, load
 from lqm.distances import DISTANCES, Distance
 from lqm.engine import Config, RunFolder, environment, resolve_device, run
 from lqm.engine.progress import warn
+from lqm.engine.randomness import seeded
 from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.images.evaluation import PROTOCOLS
 from lqm.images.methods import METHODS, ImageMethod
@@ -91,7 +92,8 @@ def condense(
     fixed = asdict(resolved)
     steps = fixed.pop("steps")
     if network is not None:
-        made = make_network(network, data.shape, len(data.class_names))
+        with seeded(seed, "record"):
+            made = make_network(network, data.shape, len(data.class_names))
         fixed["network"] = f"{factory_name(network)} {hashlib.sha256(repr(made).encode()).hexdigest()[:12]}"
     config: Config = {
         "source": data.record,
