@@ -219,7 +219,7 @@ def test_stopping_at_a_baseline_keeps_the_score_of_the_set(tmp_path, tiny, tiny_
 def test_results_read_well_at_the_prompt(tiny, tiny_protocol, monkeypatch):
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
     found = lqm.evaluate(condense(tiny), protocol="tiny", show_progress=False)
-    assert str(found).startswith("| training set | pictures | accuracy % |")
+    assert str(found).startswith("| trained on | pictures | accuracy % |")
     assert "| condensed | 20 |" in str(found)
     assert len(repr(found)) < 1500
     assert {"condense", "evaluate", "load", "load_source"} <= set(dir(lqm))

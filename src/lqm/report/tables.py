@@ -12,7 +12,7 @@ Scores = Mapping[str, Score]
 Rows = Sequence[tuple[str, ...]]
 
 _COLUMNS = (
-    "training set",
+    "trained on",
     "pictures",
     "accuracy %",
     "recovery\n%",
