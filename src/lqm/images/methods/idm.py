@@ -1,18 +1,18 @@
 """IDM: distribution matching under networks that are learning, with several pictures in the place of one."""
 
+from functools import cached_property
+
 import torch
 import torch.nn.functional as F  # noqa: N812
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from lqm.distances import Distance
 from lqm.engine import Metrics
 from lqm.engine.randomness import generator
 from lqm.errors import ConfigError
 from lqm.images.methods.matching import Matching
 from lqm.images.methods.settings import Count, MatchingSettings, NotNegative, Positive
-from lqm.images.networks import NetworkMaker, embed_in_chunks
-from lqm.images.sources import ImageSource
+from lqm.images.networks import Network, embed_in_chunks
 from lqm.images.students import Student, StudentQueue, draw_real
 
 
@@ -55,26 +55,26 @@ class IDM(Matching):
     Settings = IDMSettings
     settings: IDMSettings
 
-    def __init__(
-        self,
-        source: ImageSource,
-        distance: Distance,
-        per_class: int,
-        seed: int,
-        settings: IDMSettings,
-        device: torch.device,
-        network: NetworkMaker | None = None,
-    ) -> None:
-        super().__init__(source, distance, per_class, seed, settings, device, network)
-        self.mosaic = settings.mosaic
-        most = source.shape[1] // 2
-        if self.mosaic > most:
+    @property
+    def mosaic(self) -> int:
+        """Pictures in a row and in a column of each synthetic one."""
+        return self.settings.mosaic
+
+    def check(self, network: Network) -> None:
+        """Refuse a mosaic that is finer than the pictures."""
+        size = self.source.shape[1]
+        if self.mosaic > size // 2:
             raise ConfigError(
-                f"mosaic = {self.mosaic} can't be used: pictures {source.shape[1]} pixels wide have room for "
-                f"{most} cells of two pixels in a row"
+                f"mosaic = {self.mosaic} can't be used: pictures {size} pixels wide have room for "
+                f"{size // 2} cells of two pixels in a row"
             )
-        self._queue = StudentQueue(
-            lambda made: self.fresh_network("queue", made), settings.queue_start, settings.queue_limit
+
+    @cached_property
+    def _queue(self) -> StudentQueue:
+        return StudentQueue(
+            lambda made: self.fresh_network("queue", made),
+            self.settings.queue_start,
+            self.settings.queue_limit,
         )
 
     def update(self, i: int) -> Metrics:

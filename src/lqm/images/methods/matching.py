@@ -47,13 +47,9 @@ class Matching(ABC):
 
     Args:
         network: a factory of the user's own, in place of the one in the settings.
-
-    Attributes:
-        mosaic: pictures in a row and in a column of each synthetic one.
     """
 
     matches = True
-    mosaic = 1
 
     def __init__(
         self,
@@ -84,6 +80,11 @@ class Matching(ABC):
     @abstractmethod
     def update(self, i: int) -> Metrics:
         """One update of the synthetic pictures, or one for each class."""
+
+    @property
+    def mosaic(self) -> int:
+        """Pictures in a row and in a column of each synthetic one."""
+        return 1
 
     @property
     def records(self) -> int:
