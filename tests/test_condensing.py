@@ -267,3 +267,54 @@ def test_mistakes_are_found_before_the_source_is_read(tmp_path, monkeypatch):
     for wrong in ({"method": "dm", "settings": {"step": 1}}, {"per_class": 0}, {"distance": "lqn"}):
         with pytest.raises(ConfigError):
             lqm.condense("digits", **wrong)
+
+
+def test_the_start_is_chosen_in_the_open_and_goes_on_where_it_was_stopped(
+    tmp_path, tiny, capsys, monkeypatch
+):
+    import os
+    import signal
+
+    from lqm.errors import StoppedError
+    from lqm.images.students import Student
+
+    settings = tiny | {"start": "herding", "start_steps": 5}
+    straight = condense(settings)
+    learn, count = Student.learn, []
+
+    def stop_at_third(self, *batch):
+        count.append(1)
+        if len(count) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return learn(self, *batch)
+
+    monkeypatch.setattr(Student, "learn", stop_at_third)
+    with pytest.raises(StoppedError, match="after step 3 of 5"):
+        condense(settings, out=tmp_path / "run")
+    resumed = condense(settings, out=tmp_path / "run")
+    assert len(count) == 5
+    assert resumed.images.equal(straight.images)
+    longer = condense(settings | {"steps": 8}, out=tmp_path / "run", show_progress=True)
+    assert len(count) == 5, "a run that has begun needs no start"
+    assert longer.images.equal(condense(settings | {"steps": 8}).images)
+    assert "start=herding" in capsys.readouterr().err
+
+
+def test_a_network_may_be_named_in_its_own_argument(tiny, digits):
+    by_argument = condense({"steps": 2, "real_batch": 8}, network="mlp:width=8")
+    by_setting = condense({"steps": 2, "real_batch": 8, "network": "mlp:width=8"})
+    assert by_argument.images.equal(by_setting.images)
+    assert by_argument.manifest["settings"]["network"] == "mlp:width=8"
+
+
+def test_another_distance_is_named_as_such(tmp_path, tiny):
+    condense(tiny, out=tmp_path / "run")
+    with pytest.raises(ConfigError, match=r"a run with distance\.name = 'lqm', not 'mean'"):
+        condense(tiny, distance="mean", out=tmp_path / "run")
+
+
+def test_what_is_no_source_says_how_to_make_one():
+    from torch.utils.data import TensorDataset
+
+    with pytest.raises(ConfigError, match=r"a TensorDataset is no source; .*lqm\.from_dataset"):
+        lqm.condense(TensorDataset(torch.zeros(2, 1, 8, 8), torch.zeros(2)))

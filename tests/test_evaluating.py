@@ -78,7 +78,9 @@ def test_a_set_finds_its_folder_again_or_is_told_where_it_is(tiny, judge, tmp_pa
     expected = judge(small).accuracy
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "mine.npz").rename(tmp_path / "elsewhere" / "mine.npz")
-    with pytest.raises(DataError, match=r"is not where it was .*mine\.npz.* name it with --source"):
+    with pytest.raises(
+        DataError, match=r"can't be read from .*mine\.npz any more; name their new place with --source"
+    ):
         judge(small)
     assert judge(small, source=tmp_path / "elsewhere" / "mine.npz").accuracy == expected
     (tmp_path / "elsewhere" / "mine.npz").rename(tmp_path / "elsewhere" / "yours.npz")
@@ -99,3 +101,9 @@ def test_a_network_that_cant_be_made_is_refused_before_any_is_trained(small, jud
     monkeypatch.setattr("lqm.images.evaluation.train", never)
     with pytest.raises(ConfigError, match="depth"):
         judge(small, networks=("convnet:width=4", "convnet:depth=4"))
+
+
+def test_names_may_be_given_with_commas(small, judge):
+    found = judge(small, networks="mlp:width=4,convnet:width=4", baselines="random")
+    assert list(found.by_network) == ["mlp:width=4", "convnet:width=4"]
+    assert list(found.rows) == ["condensed", "random"]

@@ -24,7 +24,7 @@ def main() -> None:
     except LqmError as error:
         _fail(error, 1)
     except KeyboardInterrupt:
-        _fail("stopped; what was saved before is intact", 130)
+        _fail("stopped; what was finished is kept, and the same command goes on from there", 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)

@@ -7,13 +7,17 @@ from typing import Annotated, Any
 import tyro
 
 _Source = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="SOURCE")]
-_SourceOrNone = Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="SOURCE")]
+_SourceOrNone = Annotated[
+    tyro.conf.Positional[str | None], tyro.conf.arg(metavar="SOURCE", help_behavior_hint="")
+]
 _Run = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
-_Name = Annotated[str | None, tyro.conf.arg(metavar="NAME")]
-_Folder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")]
-_Number = Annotated[int | None, tyro.conf.arg(metavar="N")]
+_Name = Annotated[str | None, tyro.conf.arg(metavar="NAME", help_behavior_hint="")]
+_Folder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="")]
+_Names = Annotated[str | None, tyro.conf.arg(metavar="NAME,...", help_behavior_hint="")]
+_Number = Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="")]
 _Assignments = Annotated[
-    tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(name="set", metavar="NAME=VALUE")
+    tyro.conf.UseAppendAction[tuple[str, ...]],
+    tyro.conf.arg(name="set", metavar="NAME=VALUE", help_behavior_hint=""),
 ]
 
 
@@ -31,8 +35,8 @@ def condense(
     seed: int = 0,
     data_dir: _Folder = None,
     size: _Number = None,
-    test_fraction: Annotated[float | None, tyro.conf.arg(metavar="SHARE")] = None,
-    augmentation: Annotated[str | None, tyro.conf.arg(metavar="NAME,...")] = None,
+    test_fraction: Annotated[float | None, tyro.conf.arg(metavar="SHARE", help_behavior_hint="")] = None,
+    augmentation: _Names = None,
     device: str = "auto",
 ) -> None:
     """Learn a small synthetic set from a large one; a stopped run goes on where it was.
@@ -47,7 +51,7 @@ def condense(
         per_class: Synthetic pictures of each class (default 10).
         recipe: Settings by name, such as idm-10; `lqm recipes` lists them.
         start: First pictures: random, noise, herding, k-centre, k-means.
-        set_: A setting of the method, such as steps=500; repeat it for more.
+        set_: A setting of the method, such as steps=500; repeat it for more. docs/methods.md lists them.
         seed: Everything random follows from it.
         data_dir: Where the named sources are, else LQM_DATA.
         size: Scale and cut every picture to this many pixels square.
@@ -87,9 +91,9 @@ def evaluate(
     /,
     *,
     protocol: _Name = None,
-    networks: Annotated[str, tyro.conf.arg(metavar="NAME,...")] = "",
+    networks: _Names = None,
     baselines: Annotated[str, tyro.conf.arg(metavar="NAME,...")] = "random,herding,full",
-    source: Annotated[str | None, tyro.conf.arg(metavar="SOURCE")] = None,
+    source: Annotated[str | None, tyro.conf.arg(metavar="SOURCE", help_behavior_hint="")] = None,
     data_dir: _Folder = None,
     seed: int = 0,
     device: str = "auto",
@@ -116,8 +120,8 @@ def evaluate(
     found = lqm.evaluate(
         run,
         protocol=protocol,
-        networks=networks.split(",") if networks else (),
-        baselines=() if baselines == "none" else baselines.split(","),
+        networks=networks or (),
+        baselines=() if baselines == "none" else baselines,
         source=source,
         data_dir=data_dir,
         seed=seed,
@@ -126,7 +130,12 @@ def evaluate(
     Console().print(score_table(found.by_network, found.protocol))
 
 
-def compare(runs: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN")], /) -> None:
+def compare(
+    runs: Annotated[
+        tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN ...", help_behavior_hint="")
+    ],
+    /,
+) -> None:
     """Several runs in one table: accuracy, latent match and time; runs that differ by seed share a row.
 
     Example: lqm compare runs/mean runs/lqm
@@ -137,15 +146,16 @@ def compare(runs: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.ar
     from rich.console import Console
 
     import lqm
-    from lqm.report.comparison import comparison_tables
+    from lqm.report.comparison import NOTE, comparison_tables
 
     if not runs:
         raise lqm.LqmError("there is nothing to compare; name two or more runs")
     for table in comparison_tables([lqm.load(run) for run in runs]):
         Console().print(table)
+    Console().print(NOTE, highlight=False)
 
 
-def export(run: _Run, /, *, to: str, out: Path) -> None:
+def export(run: _Run, /, *, to: Annotated[str, tyro.conf.arg(metavar="FORM")], out: Path) -> None:
     """Write a condensed set in a form that other software reads.
 
     Example: lqm export runs/digits --to folder --out digits-10

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from lqm.engine import Config, RunFolder, environment, resolve_device, run
 from lqm.engine.progress import warn
 from lqm.engine.randomness import seeded
 from lqm.errors import ArtifactError, ConfigError, DataError
+from lqm.images.coresets import RULES
 from lqm.images.evaluation import PROTOCOLS
 from lqm.images.methods import METHODS, ImageMethod
+from lqm.images.methods.matching import Matching
 from lqm.images.networks import NetworkMaker, factory_name, make_network
 from lqm.images.sources import ImageSource, load_source
 from lqm.names import choose
@@ -33,7 +36,7 @@ def condense(
     recipe: str | None = None,
     seed: int = 0,
     settings: dict[str, Any] | None = None,
-    network: NetworkMaker | None = None,
+    network: str | NetworkMaker | None = None,
     data_dir: str | Path | None = None,
     size: int | None = None,
     test_fraction: float | None = None,
@@ -54,7 +57,8 @@ def condense(
         recipe: the name of one of the source's recipes; by default the one that suits method and budget.
         seed: everything random follows from it.
         settings: the method's settings that differ from the recipe and the paper's defaults.
-        network: a function of a picture's shape and the number of classes that returns a module of your own.
+        network: such as `convnet:width=64`; or a function of a picture's shape and the number of classes that
+            returns a module of your own.
         data_dir: where the named sources are; see `load_source` for this and the next three.
         size: scale and cut every picture to a square of so many pixels.
         test_fraction: share of each class to hold out, if the source has no test set.
@@ -68,6 +72,8 @@ def condense(
         LqmError: for anything that can't be used, before any work starts.
     """
     where = resolve_device(device)
+    if isinstance(network, str):
+        settings, network = {**(settings or {}), "network": network}, None
     if method is not None:
         make_settings(choose(method, METHODS, "method").Settings, settings or {})
     if per_class is not None and (not isinstance(per_class, int) or per_class < 1):
@@ -113,19 +119,21 @@ def condense(
         "environment": machine,
     }
 
+    how: dict[str, Any] = {"checkpoint_seconds": checkpoint_seconds, "show_progress": show_progress}
     learner = kind(data, matched, count, seed, resolved, where, network=network)
 
     def learn(folder: RunFolder | None) -> CondensedSet:
         if show_progress:
-            warn(f"recipe {plan.name or '-'}: " + ", ".join(f"{k}={v}" for k, v in asdict(resolved).items()))
-        seconds = run(
-            learner,
-            steps,
-            folder,
-            name=f"{plan.method} + {matched.name}" if matched else plan.method,
-            checkpoint_seconds=checkpoint_seconds,
-            show_progress=show_progress,
-        )
+            words = ", ".join(f"{name}={value}" for name, value in {"steps": steps, **fixed}.items())
+            warn((f"recipe {plan.name}: " if plan.name else "settings: ") + words)
+        seconds = 0.0
+        if isinstance(learner, Matching) and learner.settings.start in RULES and not _begun(folder):
+            chooser = learner.start_chooser()
+            with _below(folder, config, machine) as place:
+                seconds = run(chooser, chooser.steps, place, name=f"start by {chooser.rule}", **how)
+            learner.start_from(chooser.chosen())
+        name = f"{plan.method} + {matched.name}" if matched else plan.method
+        seconds += run(learner, steps, folder, name=name, **how)
         result = learner.result()
         return replace(result, manifest=description | {"seconds": round(seconds, 3)} | result.manifest)
 
@@ -134,6 +142,16 @@ def condense(
     with RunFolder(Path(out), config, machine) as folder:
         finished = _finished(folder.path, config | {"steps": steps})
         return finished or learn(folder).write(folder.path)
+
+
+def _begun(folder: RunFolder | None) -> bool:
+    """Whether a run has made steps already, and so needs no start."""
+    return folder is not None and (folder.path / "checkpoints").exists()
+
+
+def _below(folder: RunFolder | None, config: Config, machine: dict[str, Any]) -> AbstractContextManager[Any]:
+    """A folder of its own for choosing the start, so that it too goes on where it was stopped."""
+    return RunFolder(folder.path / "start", config, machine) if folder else nullcontext()
 
 
 def _recipe(

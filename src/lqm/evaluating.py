@@ -48,7 +48,7 @@ class Evaluation:
 
     @property
     def accuracy(self) -> float:
-        """Mean test accuracy of the networks trained on the condensed set."""
+        """Mean test accuracy of the networks, of the first kind, that were trained on the condensed set."""
         return self.score.accuracy
 
     def __str__(self) -> str:
@@ -59,8 +59,8 @@ def evaluate(
     condensed: str | Path | CondensedSet,
     *,
     protocol: str | None = None,
-    networks: Sequence[str] | Mapping[str, NetworkMaker] = (),
-    baselines: Sequence[str] = (),
+    networks: str | Sequence[str] | Mapping[str, NetworkMaker] = (),
+    baselines: str | Sequence[str] = (),
     source: str | Path | ImageSource | None = None,
     data_dir: str | Path | None = None,
     seed: int = 0,
@@ -88,6 +88,10 @@ def evaluate(
         LqmError: when the set is damaged, or the source is not the one that was condensed.
     """
     chosen = choose(protocol, PROTOCOLS, "protocol") if protocol else None
+    if isinstance(networks, str):
+        networks = networks.split(",")
+    if isinstance(baselines, str):
+        baselines = baselines.split(",")
     for name in baselines:
         choose(name, dict.fromkeys(BASELINES), "baseline")
     makers: dict[str, NetworkMaker | None] = {}
@@ -170,7 +174,8 @@ def _found_again(
         return load_source(**{**origin, **given})
     except (ConfigError, DataError) as error:
         if given:
-            raise
+            raise DataError(f"this is not what the set was condensed from: {error}") from error
         raise DataError(
-            f"the source of this set is not where it was ({error}); name it with --source or --data-dir"
+            f"the pictures that this set was condensed from can't be read from {origin['source']} any more; "
+            "name their new place with --source, or that of a named source with --data-dir"
         ) from error

@@ -198,3 +198,18 @@ def test_uint8_pictures_are_normalised_like_the_same_floats():
     small = CondensedSet(torch.rand(2, 1, 4, 4), torch.tensor([0, 1]), ("a", "b"), manifest)
     whole = torch.arange(256, dtype=torch.uint8).view(1, 1, 16, 16)
     torch.testing.assert_close(small.normalised(whole), (whole.float() / 255 - 0.3) / 0.2)
+
+
+def test_pictures_of_other_channels_are_not_normalised():
+    manifest = {"preprocessing": {"mean": [0.3] * 3, "std": [0.2] * 3}}
+    small = CondensedSet(torch.rand(2, 3, 4, 4), torch.tensor([0, 1]), ("a", "b"), manifest)
+    with pytest.raises(LqmError, match=r"shape \[2, 1, 4, 4\] .* should be \[N, 3, H, W\]"):
+        small.normalised(torch.rand(2, 1, 4, 4))
+
+
+def test_a_run_that_is_not_finished_says_how_to_go_on(tmp_path):
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(
+        ArtifactError, match="a run that is not finished; give its `lqm condense` command again"
+    ):
+        lqm.load(tmp_path)

@@ -38,3 +38,9 @@ def test_several_networks_stand_side_by_side():
 
 def test_a_network_of_the_users_own_is_called_by_its_name():
     assert "2 fresh mine, 300 epochs" in score_markdown({"own:mine": ROWS}, PROTOCOL)
+
+
+def test_without_random_and_full_there_is_no_recovery_to_show():
+    markdown = score_markdown({"convnet": {"condensed": ROWS["condensed"]}}, PROTOCOL)
+    assert "recovery" not in markdown
+    assert "| condensed | 100 | 85.0 ± 5.0 | 0.123 |" in markdown

@@ -98,6 +98,10 @@ def _read_manifest(path: Path) -> Manifest:
     try:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
+        if (path.parent / "run.json").exists():
+            raise ArtifactError(
+                f"{path.parent} holds a run that is not finished; give its `lqm condense` command again"
+            ) from None
         raise ArtifactError(
             f"{path.parent} holds no condensed set (no {MANIFEST}); name a folder that "
             "`lqm condense` or `save` has finished writing"

@@ -9,7 +9,7 @@ from torch.utils.data import TensorDataset
 
 from lqm.condensed.artefact import Manifest, read_artefact, require_free, write_artefact, write_manifest
 from lqm.condensed.mosaic import expand
-from lqm.errors import ArtifactError
+from lqm.errors import ArtifactError, DataError
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,11 @@ class CondensedSet:
         pixels = images if images.is_floating_point() else images.float() / 255
         preprocessing = self.manifest["preprocessing"]
         mean, std = (torch.tensor(preprocessing[name]).view(-1, 1, 1).to(pixels) for name in ("mean", "std"))
+        if pixels.shape[-3:-2] != mean.shape[:1]:
+            raise DataError(
+                f"pictures of shape {list(images.shape)} can't be normalised like this set; "
+                f"they should be [N, {len(mean)}, H, W]"
+            )
         return (pixels - mean) / std
 
     def save(self, path: str | Path) -> "CondensedSet":

@@ -140,7 +140,7 @@ def _differences(before: Any, now: Any, name: str = "") -> list[tuple[str, Any, 
     if isinstance(before, dict) and isinstance(now, dict):
         return [
             difference
-            for key in sorted({*before, *now})
+            for key in sorted({*before, *now}, key=lambda key: (key != "name", key))
             for difference in _differences(before.get(key), now.get(key), f"{name}.{key}".lstrip("."))
         ]
     return [] if before == now else [(name, before, now)]

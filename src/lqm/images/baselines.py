@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 
 from lqm.images.coresets import random_pictures
-from lqm.images.methods.coreset import CoresetSettings, Herding, choose_pictures
+from lqm.images.methods.coreset import CoresetSettings, Herding, train_and_choose
 from lqm.images.sources import ImageSource, Pictures
 
 BASELINES = ("random", "herding", "full")
@@ -25,6 +25,6 @@ def baseline(
 
 def _herded(source: ImageSource, per_class: int, seed: int, network: str, device: torch.device) -> Pictures:
     settings = CoresetSettings(network=network)
-    chosen = choose_pictures(Herding, source, per_class, seed, settings, device)
+    chosen = train_and_choose(Herding(source, None, per_class, seed, settings, device))
     labels = torch.arange(len(chosen)).repeat_interleave(per_class)
     return Pictures(torch.cat(chosen), labels)

@@ -68,7 +68,9 @@ def recipe_sources() -> list[str]:
 
 def named_recipe(source: str, name: str) -> Recipe:
     """The recipe of a source by its name."""
-    return choose(name, load_recipes(source), f"recipe for {source}")
+    return choose(
+        name, load_recipes(source), f"recipe for {'pictures of your own' if source == 'own' else source}"
+    )
 
 
 def fitting_recipe(source: str, method: str, per_class: int, *, cpu: bool) -> Recipe:

@@ -25,7 +25,7 @@ _COLUMNS = (
     "seconds",
 )
 _KIND = ("per_class", "method", "distance", "steps", "settings")
-_NOTE = (
+NOTE = (
     "accuracy: mean and deviation, over runs (each the mean of its networks) where there are several, or "
     "over networks; CvM (to be compared between sets of as many records) and extremes: before the training; "
     "seconds: of the condensation."
@@ -56,7 +56,7 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
         for judged in tables[key]:
             rows[_text({part: judged.run[part] for part in _KIND})].append(judged)
         ordered = sorted(rows.values(), key=lambda runs: [str(runs[0].run[part]) for part in _KIND])
-        table = plain_table(_COLUMNS, [_row(runs) for runs in ordered], _NOTE)
+        table = plain_table(_COLUMNS, [_row(runs) for runs in ordered])
         table.title, table.title_justify = _title(tables[key][0]), "left"
         yield table
 

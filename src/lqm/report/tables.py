@@ -21,10 +21,11 @@ _COLUMNS = (
     "extremes\n% before",
     "extremes\n% after",
 )
+_RECOVERY = "recovery: the share of the way from random to all real pictures;"
 _NOTE = (
-    "recovery: the share of the way from random to all real pictures; CvM: Cramer-von Mises statistic of the "
-    "latent features against the real class (compare sets of as many pictures); extremes: share of them "
-    "outside the range of the real class (500 pictures of it at most); before and after the training."
+    "CvM: Cramer-von Mises statistic of the latent features against the real class (compare sets of as many "
+    "pictures); extremes: share of them outside the range of the real class (500 pictures of it at most); "
+    "before and after the training."
 )
 
 
@@ -77,7 +78,12 @@ def _layout(
 ) -> tuple[Sequence[str], Rows, list[str]]:
     if len(by_network) == 1:
         ((network, scores),) = by_network.items()
-        return _COLUMNS, _numbers(scores), [_words(replace(protocol, network=network), scores), _NOTE]
+        words = _words(replace(protocol, network=network), scores)
+        if {"random", "full"} <= scores.keys():
+            return _COLUMNS, _numbers(scores), [words, f"{_RECOVERY} {_NOTE}"]
+        kept = [column for column in range(len(_COLUMNS)) if _COLUMNS[column] != "recovery\n%"]
+        numbers = [tuple(row[column] for column in kept) for row in _numbers(scores)]
+        return [_COLUMNS[column] for column in kept], numbers, [words, _NOTE]
     sets = next(iter(by_network.values()))
     rows: list[tuple[str, ...]] = [
         (name, *(_accuracy(scores[name]) for scores in by_network.values())) for name in sets

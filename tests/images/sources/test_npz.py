@@ -107,8 +107,11 @@ def test_arrays_are_resized_too_bytes_and_floats_alike(write, random):
         ({"x": PIXELS / 100 - 1, "y": LABELS}, r"pixels from -1 to .*; they should be floats in \[0, 1\]"),
         ({"x": PIXELS * 2.0, "y": LABELS}, "they should be floats"),
         ({"x": PIXELS / 2 + 0.3, "y": LABELS}, "or whole numbers from 0 to 255"),
-        ({"x": np.full((6, 8, 8), np.nan), "y": LABELS}, "from nan to nan; .* without NaN"),
-        ({"x": np.full((6, 8, 8), np.inf), "y": LABELS}, "from inf to inf"),
+        (
+            {"x": np.full((6, 8, 8), np.nan), "y": LABELS},
+            r"has nan at \[0, 0, 0, 0\]; replace what is not a number",
+        ),
+        ({"x": np.full((6, 8, 8), np.inf), "y": LABELS}, r"has inf at \[0, 0, 0, 0\]"),
         ({"x": PIXELS[0], "y": LABELS}, r"shape \[8, 8\]; it should be \[N, H, W\]"),
         ({"x": np.zeros((6, 8, 8, 8), np.uint8), "y": LABELS}, "C from 1 to 4"),
         ({"x": PIXELS[:0], "y": LABELS[:0]}, "N > 0"),

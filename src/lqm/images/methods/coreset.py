@@ -46,6 +46,7 @@ class Coreset:
     ) -> None:
         self._source, self._per_class, self._seed = source, per_class, seed
         self._settings, self._device = settings, device
+        self.steps = settings.steps
         with seeded(seed, "coreset network"):
             made = make_network(network or settings.network, source.shape, len(source.class_names))
         self._student = Student(made.to(device))
@@ -140,17 +141,8 @@ class KMeans(Coreset):
     rule = "k-means"
 
 
-def choose_pictures(
-    kind: type[Coreset],
-    source: ImageSource,
-    per_class: int,
-    seed: int,
-    settings: CoresetSettings,
-    device: torch.device,
-    network: str | NetworkMaker | None = None,
-) -> list[Tensor]:
-    """What a coreset chooses of each class, in [0, 1], all at once: for a start, or to compare with."""
-    chooser = kind(source, None, per_class, seed, settings, device, network)
-    for i in range(settings.steps):
+def train_and_choose(chooser: Coreset) -> list[Tensor]:
+    """What a coreset chooses of each class, after all of its steps at once."""
+    for i in range(chooser.steps):
         chooser.step(i)
     return chooser.chosen()

@@ -15,7 +15,7 @@ from lqm.engine import Metrics
 from lqm.engine.randomness import generator, seeded
 from lqm.errors import DivergedError
 from lqm.images.augment import augment, draw
-from lqm.images.methods.coreset import Coreset, CoresetSettings, Herding, KCentre, KMeans, choose_pictures
+from lqm.images.methods.coreset import Coreset, CoresetSettings, Herding, KCentre, KMeans, train_and_choose
 from lqm.images.methods.result import as_condensed
 from lqm.images.methods.settings import MatchingSettings
 from lqm.images.networks import Network, NetworkMaker, make_network
@@ -67,6 +67,7 @@ class Matching(ABC):
         self._network = network or settings.network
         self._low, self._high = (source.normalised(torch.full((1, 1), v)).to(device) for v in (0.0, 1.0))
         self._pictures: Tensor | None = None
+        self._chosen: list[Tensor] | None = None
         self.check(self.fresh_network("check", 0))
 
     def check(self, network: Network) -> None:  # noqa: B027 (most have nothing to refuse)
@@ -139,6 +140,15 @@ class Matching(ABC):
             [self._pictures], lr=self.settings.learning_rate, momentum=self.settings.momentum
         )
 
+    def start_chooser(self) -> Coreset:
+        """The coreset that chooses the start; who lets it learn hands what it chose to `start_from`."""
+        kind, settings = _STARTS[self.settings.start], CoresetSettings(steps=self.settings.start_steps)
+        return kind(self.source, None, self.records, self.seed, settings, self.device, self._network)
+
+    def start_from(self, chosen: list[Tensor]) -> None:
+        """Begin with these pictures of each class, in [0, 1]."""
+        self._chosen = chosen
+
     def state(self) -> dict[str, Tensor]:
         """Pictures and momentum."""
         images = {"images": self.pictures.detach()}
@@ -166,10 +176,7 @@ class Matching(ABC):
         if self.settings.start == "random":
             chosen = [pick(images, self.records, draws) for images in self.source.by_class]
         else:
-            kind, coreset = _STARTS[self.settings.start], CoresetSettings(steps=self.settings.start_steps)
-            chosen = choose_pictures(
-                kind, self.source, self.records, self.seed, coreset, self.device, self._network
-            )
+            chosen = self._chosen or train_and_choose(self.start_chooser())
         # A class that has too few pictures for all cells gives some of them twice.
         filled = [images[torch.arange(self.records) % len(images)] for images in chosen]
         return torch.stack([compose(self.source.normalised(images), self.mosaic) for images in filled])

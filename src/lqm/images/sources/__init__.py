@@ -54,7 +54,7 @@ def load_source(
         DataError: when what is there can't be used.
     """
     options: dict[str, Any] = {
-        "data_dir": None if data_dir is None else str(data_dir),
+        "data_dir": None if data_dir is None else str(Path(data_dir).expanduser().resolve()),
         "size": size,
         "test_fraction": test_fraction,
         "augmentation": [augmentation] if isinstance(augmentation, str) else augmentation and [*augmentation],
@@ -64,6 +64,11 @@ def load_source(
         if given:
             raise ConfigError(f"'{source.name}' is a source already; leave {', '.join(given)} out")
         return source
+    if not isinstance(source, str | Path):
+        raise ConfigError(
+            f"a {type(source).__name__} is no source; give a name, a path or an lqm.ImageSource, which a "
+            "torch dataset becomes by lqm.from_dataset"
+        )
     for operation in given.get("augmentation", ()):
         choose(operation, dict.fromkeys(OPERATIONS), "augmentation")
     place = None if data_dir is None else Path(data_dir)
@@ -71,7 +76,9 @@ def load_source(
         loaded = _load(source, Reading(str(source), place, size, test_fraction, show_progress))
     except OSError as error:
         raise DataError(f"{error.filename or source} can't be read: {error.strerror or error}") from error
-    typed = f"./{source}" if isinstance(source, Path) and str(source) in SOURCES else str(source)
+    typed = (
+        source if isinstance(source, str) and source in SOURCES else str(Path(source).expanduser().resolve())
+    )
     return replace(
         loaded,
         augmentation=tuple(given.get("augmentation", loaded.augmentation)),

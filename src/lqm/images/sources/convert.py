@@ -42,6 +42,9 @@ def eight_bits_or_floats(array: Array, place: str) -> Array:
         raise DataError(f"{place} holds 16-bit pixels; convert them to 8 bits (uint8)")
     if array.dtype.kind != "f":
         raise DataError(f"{place} has type {array.dtype}; it should be uint8, or floats in [0, 1]")
+    if not (finite := np.isfinite(array)).all():
+        first = np.argwhere(~finite)[0].tolist()
+        raise DataError(f"{place} has {array[tuple(first)]} at {first}; replace what is not a number")
     low, high = float(array.min()), float(array.max())
     if low >= 0 and high <= 1:
         return array.astype(np.float32, copy=False)
@@ -51,7 +54,7 @@ def eight_bits_or_floats(array: Array, place: str) -> Array:
             return whole
     raise DataError(
         f"{place} has pixels from {low:g} to {high:g}; they should be floats in [0, 1], or whole numbers "
-        "from 0 to 255, without NaN and not normalised"
+        "from 0 to 255, not normalised"
     )
 
 

@@ -1,7 +1,6 @@
 """Pictures in a folder of class folders."""
 
 import json
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +49,7 @@ def list_folder(folder: Path) -> Listing:
     Raises:
         DataError: when there is no class, an empty one, or one that is not in both parts.
     """
-    ignored: Counter[Path] = Counter()
+    ignored: list[Path] = []
     test_folder = _test_folder(folder)
     train = _list_classes(folder / "train" if test_folder else folder, ignored)
     test = _list_classes(test_folder, ignored) if test_folder else None
@@ -59,10 +58,10 @@ def list_folder(folder: Path) -> Listing:
             f"class '{different[0]}' is in only one of {folder / 'train'} and {test_folder}; "
             "both should have the same class folders"
         )
-    if count := ignored.total():
-        warn(
-            f"{count} {'file' if count == 1 else 'files'} in {folder} left out: no picture in a class folder"
-        )
+    if ignored:
+        shown = ", ".join(str(path.relative_to(folder)) for path in ignored[:3])
+        more = f" and {len(ignored) - 3} more" if len(ignored) > 3 else ""
+        warn(f"left out of {folder}, since they are not pictures in a class folder: {shown}{more}")
     return Listing(folder, _numbered(train), None if test is None else _numbered(test), tuple(train))
 
 
@@ -84,9 +83,9 @@ def _numbered(classes: dict[str, list[Path]]) -> list[tuple[Path, int]]:
     return [(path, label) for label, files in enumerate(classes.values()) for path in files]
 
 
-def _list_classes(folder: Path, ignored: Counter[Path]) -> dict[str, list[Path]]:
+def _list_classes(folder: Path, ignored: list[Path]) -> dict[str, list[Path]]:
     beside = [path for path in sorted(folder.iterdir()) if path.is_file() and not _is_hidden(path.name)]
-    ignored[folder] += len(beside)
+    ignored += [path for path in beside if path.name != "classes.json"]
     classes = {path.name: _list_pictures(path, ignored) for path in _class_folders(folder)}
     if not classes:
         found = (
@@ -106,12 +105,11 @@ def _list_classes(folder: Path, ignored: Counter[Path]) -> dict[str, list[Path]]
     return classes
 
 
-def _list_pictures(folder: Path, ignored: Counter[Path]) -> list[Path]:
+def _list_pictures(folder: Path, ignored: list[Path]) -> list[Path]:
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     shown = [path for path in files if not any(map(_is_hidden, path.relative_to(folder).parts))]
-    pictures = [path for path in shown if _is_picture(path)]
-    ignored[folder] += len(shown) - len(pictures)
-    return pictures
+    ignored += [path for path in shown if not _is_picture(path)]
+    return [path for path in shown if _is_picture(path)]
 
 
 def _class_folders(folder: Path) -> list[Path]:
