@@ -81,6 +81,25 @@ def test_a_run_killed_and_taken_up_again_ends_with_the_same_sha256(tmp_path, str
     lqm.load(out)
 
 
+def test_a_queue_of_learning_networks_killed_and_taken_up_again_ends_with_the_same_sha256(tmp_path):
+    """Everything that IDM's networks have learned goes through the checkpoint."""
+    queue = '"student_batch": 16, "student_steps": 2, "queue_interval": 3, "queue_limit": 5'
+    script = SCRIPT.replace("per_class=2", 'method="idm", per_class=2').replace(
+        '"steps": 300', f'"steps": 100, {queue}'
+    )
+    assert "idm" in script
+    assert "queue_limit" in script
+    straight, out = tmp_path / "straight", tmp_path / "run"
+    assert start(straight, script).wait() == 0
+    child = start(out, script)
+    wait_for(lambda: newest_step(out) >= 10, child)
+    child.kill()
+    assert child.wait() == -signal.SIGKILL
+    assert not (out / "manifest.json").exists()
+    assert start(out, script).wait() == 0
+    assert digest(out) == digest(straight)
+
+
 def test_a_run_killed_again_and_again_ends_with_the_same_sha256(tmp_path, straight):
     out = tmp_path / "run"
     for _ in range(4):
