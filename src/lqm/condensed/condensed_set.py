@@ -10,6 +10,7 @@ from torch.utils.data import TensorDataset
 from lqm.condensed.artefact import Manifest, read_artefact, require_free, write_artefact, write_manifest
 from lqm.condensed.mosaic import expand
 from lqm.errors import ArtifactError, DataError
+from lqm.pixels import pixels
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +43,15 @@ class CondensedSet:
 
     def normalised(self, images: Tensor) -> Tensor:
         """Bring pixels, in [0, 1] or uint8, of this set or of a test set, to what a network is to be fed."""
-        pixels = images if images.is_floating_point() else images.float() / 255
         preprocessing = self.manifest["preprocessing"]
-        mean, std = (torch.tensor(preprocessing[name]).view(-1, 1, 1).to(pixels) for name in ("mean", "std"))
-        if pixels.shape[-3:-2] != mean.shape[:1]:
+        shown = pixels(images)
+        mean, std = (torch.tensor(preprocessing[name]).view(-1, 1, 1).to(shown) for name in ("mean", "std"))
+        if shown.shape[-3:-2] != mean.shape[:1]:
             raise DataError(
                 f"pictures of shape {list(images.shape)} can't be normalised like this set; "
                 f"they should be [N, {len(mean)}, H, W]"
             )
-        return (pixels - mean) / std
+        return (shown - mean) / std
 
     def save(self, path: str | Path) -> "CondensedSet":
         """Write to a folder, in place of a set that is there; returns the set as it is known by that folder.

@@ -143,6 +143,8 @@ def score(
         full: whether this is the whole training set, to which the protocol may give fewer epochs.
         after_each: told how many networks are done, and how the last one did.
     """
+    counts = ("name", "networks", "full_networks")
+    rules = {name: rule for name, rule in asdict(protocol).items() if name not in counts}
     accuracies, before, after = [], [], []
     for j in range(protocol.full_networks if full else protocol.networks):
         chosen = pictures(j)
@@ -150,8 +152,6 @@ def score(
         def judge(chosen: Pictures = chosen, j: int = j) -> dict[str, list[float]]:
             return _judge(chosen, source, protocol, network or protocol.network, seed, j, device, full)
 
-        counts = ("name", "networks", "full_networks")
-        rules = {name: rule for name, rule in asdict(protocol).items() if name not in counts}
         key = {"protocol": rules, "seed": seed, "index": j, "full": full}
         found = judge() if network else keep(key, chosen, source, device, judge)
         accuracies.append(found["accuracy"][0])

@@ -52,8 +52,8 @@ class Student:
 
     def load_state(self, state: State) -> None:
         """Take up weights, momentum and counts again."""
-        self.network.load_state_dict(_below(state, "weights"))
-        buffers = _below(state, "momentum")
+        self.network.load_state_dict(below(state, "weights"))
+        buffers = below(state, "momentum")
         self._optimizer.state.clear()
         for name, parameter in self.network.named_parameters():
             if name in buffers:
@@ -104,7 +104,7 @@ class StudentQueue:
         places = {int(name.partition(".")[0]) for name in state if name != "made"}
         self.students = [Student(self._make(0)) for _ in places]
         for place, student in enumerate(self.students):
-            student.load_state(_below(state, str(place)))
+            student.load_state(below(state, str(place)))
         self._made = int(state["made"])
 
 
@@ -117,8 +117,8 @@ def draw_real(
     return images, source.train.labels[chosen].to(device)
 
 
-def _below(state: State, prefix: str) -> State:
-    """The entries `prefix.name`, by their name."""
+def below(state: State, prefix: str) -> State:
+    """The entries `prefix.name` of a state, by their name."""
     return {
         name.removeprefix(f"{prefix}."): tensor
         for name, tensor in state.items()

@@ -13,9 +13,10 @@ from lqm.images.coresets import RULES, random_pictures
 from lqm.images.methods.result import as_condensed
 from lqm.images.methods.settings import Count, NetworkSpec
 from lqm.images.networks import NetworkMaker, make_network
-from lqm.images.sources import ImageSource, pixels
+from lqm.images.sources import ImageSource
 from lqm.images.students import Student, draw_real
 from lqm.images.training import latent_features
+from lqm.pixels import pixels
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})

@@ -13,7 +13,7 @@ from lqm.errors import ConfigError
 from lqm.images.methods.matching import Matching
 from lqm.images.methods.settings import Count, MatchingSettings, NotNegative, Positive
 from lqm.images.networks import Network, embed_in_chunks
-from lqm.images.students import Student, StudentQueue, draw_real
+from lqm.images.students import Student, StudentQueue, below, draw_real
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -109,6 +109,4 @@ class IDM(Matching):
     def load_state(self, state: dict[str, Tensor]) -> None:
         """Take up pictures, momentum and the queue again."""
         super().load_state(state)
-        self._queue.load_state(
-            {name.removeprefix("queue."): part for name, part in state.items() if name.startswith("queue.")}
-        )
+        self._queue.load_state(below(state, "queue"))

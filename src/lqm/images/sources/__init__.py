@@ -13,7 +13,7 @@ from lqm.images.sources.folder import list_folder, read_listing
 from lqm.images.sources.found import Found, Reading, finish
 from lqm.images.sources.named import cifar10, cifar100, mnist, tinyimagenet
 from lqm.images.sources.npz import read_npz
-from lqm.images.sources.source import ImageSource, Pictures, pick, pixels
+from lqm.images.sources.source import ImageSource, Pictures, pick
 from lqm.names import choose
 
 SOURCES: dict[str, Callable[[Reading], ImageSource]] = {
@@ -24,7 +24,7 @@ SOURCES: dict[str, Callable[[Reading], ImageSource]] = {
     "tinyimagenet": tinyimagenet,
 }
 
-__all__ = ["SOURCES", "ImageSource", "Pictures", "from_dataset", "load_source", "pick", "pixels"]
+__all__ = ["SOURCES", "ImageSource", "Pictures", "from_dataset", "load_source", "pick"]
 
 _KINDS = "a folder of class folders, a .npz, a .parquet or a folder with train*.parquet"
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from lqm.errors import ConfigError, DataError
 from lqm.images.augment import OPERATIONS
 from lqm.names import choose
+from lqm.pixels import pixels
 
 OPERATIONS_WITHOUT_FLIP = tuple(name for name in OPERATIONS if name != "flip")
 
@@ -48,11 +49,6 @@ class Pictures:
     def of_class(self, label: int) -> Tensor:
         """The pictures of one class, as they are stored, [n, C, H, W]."""
         return self.images[self.labels == label]
-
-
-def pixels(images: Tensor) -> Tensor:
-    """Pictures as floats in [0, 1]."""
-    return images if images.is_floating_point() else images.float() / 255
 
 
 @dataclass(frozen=True, eq=False)
