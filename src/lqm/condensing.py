@@ -11,12 +11,12 @@ from typing import Any
 import torch
 
 from lqm.condensed import CondensedSet, load
+from lqm.coresets import RULES
 from lqm.distances import DISTANCES, Distance
 from lqm.engine import Config, RunFolder, environment, resolve_device, run
 from lqm.engine.progress import warn
 from lqm.engine.randomness import seeded
 from lqm.errors import ArtifactError, ConfigError, DataError
-from lqm.images.coresets import RULES
 from lqm.images.evaluation import PROTOCOLS
 from lqm.images.methods import METHODS, ImageMethod
 from lqm.images.methods.matching import Matching

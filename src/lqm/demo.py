@@ -6,7 +6,7 @@ import torch
 from rich.console import Console
 from torch import Tensor
 
-from lqm.condensed import CondensedSet
+from lqm.condensed import CondensedPictures
 from lqm.condensed.sheet import contact_sheet
 from lqm.condensing import condense
 from lqm.engine.randomness import seeded
@@ -53,7 +53,7 @@ def demo(out: Path, seed: int = 0) -> None:
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
 
 
-def _draw_ecdf(source: ImageSource, sets: dict[str, CondensedSet], path: Path, seed: int) -> None:
+def _draw_ecdf(source: ImageSource, sets: dict[str, CondensedPictures], path: Path, seed: int) -> None:
     """The paper's figure 1: of all classes and features, the one in which mean matching strays farthest."""
     settings = sets["mean"].manifest["settings"]
     with seeded(seed, "figure"):

@@ -2,14 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from lqm.errors import ConfigError
 from lqm.names import choose
 
 T = TypeVar("T")
+
+Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 def make_settings(kind: type[T], values: Mapping[str, Any]) -> T:

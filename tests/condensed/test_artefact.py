@@ -5,14 +5,14 @@ import pytest
 import torch
 
 import lqm
-from lqm.condensed import CondensedSet
+from lqm.condensed import CondensedPictures
 from lqm.errors import ArtifactError, LqmError
 
 
 def small_set(seed=0):
     draws = torch.Generator().manual_seed(seed)
-    return CondensedSet(
-        images=torch.rand(4, 1, 8, 8, generator=draws),
+    return CondensedPictures(
+        data=torch.rand(4, 1, 8, 8, generator=draws),
         labels=torch.tensor([0, 0, 1, 1]),
         class_names=("naïve", "two words"),
         manifest={"preprocessing": {"mean": [0.5], "std": [0.25]}, "per_class": 2},
@@ -96,7 +96,7 @@ def test_another_format_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(artefact, "FORMAT", 1)
     small_set().save(tmp_path / "set")
     monkeypatch.undo()
-    with pytest.raises(ArtifactError, match="has format 1, this version of lqm reads format 2"):
+    with pytest.raises(ArtifactError, match="has format 1, this version of lqm reads 2 to 3"):
         lqm.load(tmp_path / "set")
 
 
@@ -195,14 +195,14 @@ def test_every_error_of_ours_is_an_lqm_error(tmp_path):
 
 def test_uint8_pictures_are_normalised_like_the_same_floats():
     manifest = {"preprocessing": {"mean": [0.3], "std": [0.2]}}
-    small = CondensedSet(torch.rand(2, 1, 4, 4), torch.tensor([0, 1]), ("a", "b"), manifest)
+    small = CondensedPictures(torch.rand(2, 1, 4, 4), torch.tensor([0, 1]), ("a", "b"), manifest)
     whole = torch.arange(256, dtype=torch.uint8).view(1, 1, 16, 16)
     torch.testing.assert_close(small.normalised(whole), (whole.float() / 255 - 0.3) / 0.2)
 
 
 def test_pictures_of_other_channels_are_not_normalised():
     manifest = {"preprocessing": {"mean": [0.3] * 3, "std": [0.2] * 3}}
-    small = CondensedSet(torch.rand(2, 3, 4, 4), torch.tensor([0, 1]), ("a", "b"), manifest)
+    small = CondensedPictures(torch.rand(2, 3, 4, 4), torch.tensor([0, 1]), ("a", "b"), manifest)
     with pytest.raises(LqmError, match=r"shape \[2, 1, 4, 4\] .* should be \[N, 3, H, W\]"):
         small.normalised(torch.rand(2, 1, 4, 4))
 

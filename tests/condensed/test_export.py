@@ -9,7 +9,7 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from lqm.condensed import CondensedSet
+from lqm.condensed import CondensedPictures
 from lqm.condensed.export import EXPORTS, export, safe_names
 from lqm.errors import ArtifactError, ConfigError
 
@@ -19,8 +19,8 @@ MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 def small_set(channels=3, mosaic=1, names=("naïve", "two words"), size=8):
     draws = torch.Generator().manual_seed(0)
     manifest = {"preprocessing": {"mean": [0.5] * channels, "std": [0.25] * channels}}
-    return CondensedSet(
-        images=torch.rand(4, channels, size, size, generator=draws),
+    return CondensedPictures(
+        data=torch.rand(4, channels, size, size, generator=draws),
         labels=torch.tensor([1, 0, 1, 0]),
         class_names=names,
         manifest=manifest | ({"mosaic": mosaic} if mosaic > 1 else {}),

@@ -2,7 +2,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from lqm.condensed import CondensedSet, load
+from lqm.condensed import CondensedPictures, load
 from lqm.condensed.mosaic import compose, expand
 
 PICTURES = torch.rand(8, 3, 32, 32, generator=torch.Generator().manual_seed(0))
@@ -50,7 +50,7 @@ def test_gradients_reach_every_pixel_of_a_mosaic():
 
 def test_a_set_of_mosaics_trains_on_its_cells(tmp_path):
     manifest = {"mosaic": 2, "preprocessing": {"mean": [0.5, 0.5, 0.5], "std": [2.0, 2.0, 2.0]}}
-    small = CondensedSet(PICTURES[:2], torch.tensor([0, 1]), ("a", "b"), manifest).save(tmp_path / "set")
+    small = CondensedPictures(PICTURES[:2], torch.tensor([0, 1]), ("a", "b"), manifest).save(tmp_path / "set")
     images, labels = load(tmp_path / "set").records()
     torch.testing.assert_close(images, expand(PICTURES[:2], 2))
     assert labels.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
@@ -60,5 +60,5 @@ def test_a_set_of_mosaics_trains_on_its_cells(tmp_path):
 
 
 def test_a_set_without_mosaics_trains_on_its_pictures():
-    small = CondensedSet(PICTURES, torch.zeros(8, dtype=torch.int64), ("a",), {})
+    small = CondensedPictures(PICTURES, torch.zeros(8, dtype=torch.int64), ("a",), {})
     assert small.records()[0].equal(PICTURES)

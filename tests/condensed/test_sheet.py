@@ -3,7 +3,7 @@ import pytest
 import torch
 from PIL import Image
 
-from lqm.condensed import CondensedSet
+from lqm.condensed import CondensedPictures
 from lqm.condensed.sheet import contact_sheet
 
 
@@ -11,7 +11,7 @@ from lqm.condensed.sheet import contact_sheet
 def test_a_contact_sheet_shows_every_picture_at_its_place(tmp_path, channels):
     values = torch.tensor([0.0, 0.2, 0.4, 0.6])
     images = values.view(4, 1, 1, 1).expand(4, channels, 8, 8)
-    small = CondensedSet(images, torch.tensor([0, 0, 1, 1]), ("a", "b"), {})
+    small = CondensedPictures(images, torch.tensor([0, 0, 1, 1]), ("a", "b"), {})
     contact_sheet(small, tmp_path / "sheet.png")
     sheet = np.asarray(Image.open(tmp_path / "sheet.png"))
     assert sheet.shape == (108, 108, 3)

@@ -2,7 +2,6 @@ import pytest
 import torch
 
 from lqm.engine.randomness import generator
-from lqm.images.coresets import random_pictures
 from lqm.images.evaluation import (
     EvaluationProtocol,
     LatentMatch,
@@ -11,6 +10,7 @@ from lqm.images.evaluation import (
     latent_match,
     score,
 )
+from lqm.images.methods.coreset import random_pictures
 from lqm.images.networks import ConvNet
 from lqm.images.sources import pick
 from lqm.images.training import accuracy, train

@@ -1,6 +1,6 @@
 from rich.console import Console
 
-from lqm.condensed import CondensedSet
+from lqm.condensed import CondensedPictures
 from lqm.report.comparison import comparison_tables
 
 
@@ -33,7 +33,7 @@ def run(method="dm", distance="lqm", seed=0, source="digits", scores=((0.5, 0.7)
         "seconds": 12.0 + seed,
         "scores": noted,
     }
-    return CondensedSet(None, None, (), manifest)
+    return CondensedPictures(None, None, (), manifest)
 
 
 def printed(*sets):

@@ -14,7 +14,9 @@ from lqm.errors import ArtifactError
 from lqm.files import is_temporary, remove_temporaries, write_atomically
 
 # 2: pictures may be mosaics, which a reader of 1 would train on as they are; networks are named by a spec.
-FORMAT = 2
+# 3: nodes of a graph too.
+FORMAT = 3
+_READ = (2, 3)
 MANIFEST = "manifest.json"
 _DATA = re.compile(r"data-[0-9a-f]{12}\.safetensors")
 _SEAL = re.compile(rb'"seal": "([0-9a-f]{64})"')
@@ -113,9 +115,9 @@ def _read_manifest(path: Path) -> Manifest:
     if not found or hashlib.sha256(bare).hexdigest().encode() != found[1]:
         raise ArtifactError(f"{path} is damaged or was edited: it does not fit its own seal; {_REMEDY}")
     manifest: Manifest = json.loads(content)
-    if manifest["format"] != FORMAT:
+    if manifest["format"] not in _READ:
         raise ArtifactError(
-            f"{path} has format {manifest['format']}, this version of lqm reads format {FORMAT}; "
+            f"{path} has format {manifest['format']}, this version of lqm reads {_READ[0]} to {_READ[-1]}; "
             "use the version that wrote it"
         )
     return manifest

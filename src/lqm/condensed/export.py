@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.torch import save as save_tensors
 
-from lqm.condensed.condensed_set import CondensedSet
+from lqm.condensed.pictures import CondensedPictures
 from lqm.condensed.sheet import as_png, contact_sheet
 from lqm.errors import ArtifactError
 from lqm.files import write_atomically
@@ -24,7 +24,7 @@ _UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 _LONGEST_NAME = 60
 
 
-def export(small: CondensedSet, to: str, path: Path) -> Path:
+def export(small: CondensedPictures, to: str, path: Path) -> Path:
     """Write the records of a set, mosaics cut into their cells, for other tools.
 
     Args:
@@ -76,7 +76,7 @@ def safe_names(names: Sequence[str]) -> list[str]:
     return safe
 
 
-def _write_folder(small: CondensedSet, path: Path) -> None:
+def _write_folder(small: CondensedPictures, path: Path) -> None:
     """`<class>/<number>.png`, and the classes in the order of their labels in `classes.json`.
 
     All is written beside `path` and then renamed, so that there is never half a folder.
@@ -105,7 +105,7 @@ def _write_folder(small: CondensedSet, path: Path) -> None:
         raise
 
 
-def _write_npz(small: CondensedSet, path: Path) -> None:
+def _write_npz(small: CondensedPictures, path: Path) -> None:
     """Images float32 [R, C, H, W] in [0, 1], labels int64 [R], class_names, and mean and std to normalise."""
     images, labels = small.records()
     preprocessing = small.manifest["preprocessing"]
@@ -121,7 +121,7 @@ def _write_npz(small: CondensedSet, path: Path) -> None:
     write_atomically(path, buffer.getvalue())
 
 
-def _write_parquet(small: CondensedSet, path: Path) -> None:
+def _write_parquet(small: CondensedPictures, path: Path) -> None:
     """Columns `image`, a PNG file and its name, and `label`; class names where Hugging Face looks."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -141,7 +141,7 @@ def _write_parquet(small: CondensedSet, path: Path) -> None:
     write_atomically(path, buffer.getvalue())
 
 
-def _write_torch(small: CondensedSet, path: Path) -> None:
+def _write_torch(small: CondensedPictures, path: Path) -> None:
     """Tensors `images` and `labels` as `dataset()` gives them, with names and preprocessing as JSON."""
     images, labels = small.dataset().tensors
     metadata = {
@@ -157,7 +157,7 @@ class _Export:
     """How to write a set, and the suffix of the file; none for a folder."""
 
     suffix: str
-    write: Callable[[CondensedSet, Path], None]
+    write: Callable[[CondensedPictures, Path], None]
 
 
 EXPORTS = {

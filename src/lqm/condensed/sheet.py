@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 from torch import Tensor
 
-from lqm.condensed.condensed_set import CondensedSet
+from lqm.condensed.pictures import CondensedPictures
 from lqm.errors import ArtifactError
 from lqm.files import write_atomically
 
@@ -16,7 +16,7 @@ _CELL_PIXELS = 48
 _GAP_PIXELS = 4
 
 
-def contact_sheet(small: CondensedSet, path: Path) -> None:
+def contact_sheet(small: CondensedPictures, path: Path) -> None:
     """Write all pictures as one PNG, a row a class."""
     rows = [small.images[small.labels == label] for label in range(len(small.class_names))]
     zoom = -(-_CELL_PIXELS // small.images.shape[-1])

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import torch
 
-from lqm.images.coresets import random_pictures
-from lqm.images.methods.coreset import CoresetSettings, Herding, train_and_choose
+from lqm.images.methods.coreset import CoresetSettings, Herding, random_pictures, train_and_choose
 from lqm.images.sources import ImageSource, Pictures
 
 BASELINES = ("random", "herding", "full")

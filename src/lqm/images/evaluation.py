@@ -11,9 +11,9 @@ from torch import Tensor
 from lqm.diagnostics import cramer_von_mises, extreme_share
 from lqm.engine.randomness import generator, seeded
 from lqm.images.networks import NETWORKS, Network, NetworkMaker, describe, make_network
-from lqm.images.scorebook import keep
 from lqm.images.sources import ImageSource, Pictures
 from lqm.images.training import accuracy, latent_features, train
+from lqm.scorebook import keep
 
 _MATCHED = 500
 
@@ -152,8 +152,16 @@ def score(
         def judge(chosen: Pictures = chosen, j: int = j) -> dict[str, list[float]]:
             return _judge(chosen, source, protocol, network or protocol.network, seed, j, device, full)
 
-        key = {"protocol": rules, "seed": seed, "index": j, "full": full}
-        found = judge() if network else keep(key, chosen, source, device, judge)
+        key = {
+            "protocol": rules,
+            "seed": seed,
+            "index": j,
+            "full": full,
+            "pictures": chosen.digest,
+            "source": source.identity,
+            "preprocessing": source.preprocessing,
+        }
+        found = judge() if network else keep(key, device, judge)
         accuracies.append(found["accuracy"][0])
         before.append(LatentMatch(*found["before"]))
         after.append(LatentMatch(*found["after"]))

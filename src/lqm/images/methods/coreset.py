@@ -6,17 +6,18 @@ import torch
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from lqm.condensed import CondensedSet
+from lqm.condensed import CondensedPictures
+from lqm.coresets import RULES
 from lqm.engine import Metrics
 from lqm.engine.randomness import generator, seeded
-from lqm.images.coresets import RULES, random_pictures
 from lqm.images.methods.result import as_condensed
-from lqm.images.methods.settings import Count, NetworkSpec
+from lqm.images.methods.settings import NetworkSpec
 from lqm.images.networks import NetworkMaker, make_network
-from lqm.images.sources import ImageSource
+from lqm.images.sources import ImageSource, Pictures, pick
 from lqm.images.students import Student, draw_real
 from lqm.images.training import latent_features
 from lqm.pixels import pixels
+from lqm.settings import Count
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -67,7 +68,7 @@ class Coreset:
         """Take up the network and its optimiser again."""
         self._student.load_state(state)
 
-    def result(self) -> CondensedSet:
+    def result(self) -> CondensedPictures:
         """The chosen pictures."""
         return as_condensed(torch.stack(self.chosen()), self._source)
 
@@ -118,7 +119,7 @@ class Random:
     def load_state(self, state: dict[str, Tensor]) -> None:
         """Nothing is kept."""
 
-    def result(self) -> CondensedSet:
+    def result(self) -> CondensedPictures:
         """Pictures of each class, without replacement."""
         chosen = random_pictures(self._source, self._per_class, self._seed, 0).images
         return as_condensed(pixels(chosen).unflatten(0, (-1, self._per_class)), self._source)
@@ -140,6 +141,13 @@ class KMeans(Coreset):
     """The pictures nearest to the centroids of k-means."""
 
     rule = "k-means"
+
+
+def random_pictures(source: ImageSource, per_class: int, seed: int, index: int) -> Pictures:
+    """`per_class` real training pictures of each class, drawn without replacement."""
+    draws = generator(seed, "random pictures", index)
+    images = torch.cat([pick(pictures, per_class, draws) for pictures in source.by_class])
+    return Pictures(images, torch.arange(len(source.class_names)).repeat_interleave(per_class))
 
 
 def train_and_choose(chooser: Coreset) -> list[Tensor]:

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from lqm.distances.mean import Mean
 from lqm.errors import ConfigError
 from lqm.images.methods.dm import DM, DMSettings
-from lqm.images.methods.settings import Count, NotNegative, Positive
 from lqm.images.networks import Network, chunks
+from lqm.settings import Count, NotNegative, Positive
 
 _ACTIVATIONS = (nn.ReLU, nn.LeakyReLU, nn.PReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Sigmoid, nn.Tanh)
 

@@ -11,9 +11,10 @@ from lqm.engine import Metrics
 from lqm.engine.randomness import generator
 from lqm.errors import ConfigError
 from lqm.images.methods.matching import Matching
-from lqm.images.methods.settings import Count, MatchingSettings, NotNegative, Positive
+from lqm.images.methods.settings import MatchingSettings
 from lqm.images.networks import Network, embed_in_chunks
 from lqm.images.students import Student, StudentQueue, below, draw_real
+from lqm.settings import Count, NotNegative, Positive
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lqm.condensed import CondensedSet
+from lqm.condensed import CondensedPictures
 from lqm.condensed.mosaic import compose, expand
 from lqm.distances import Distance, class_losses, class_targets
 from lqm.engine import Metrics
@@ -162,7 +162,7 @@ class Matching(ABC):
             momentum = state["momentum"].to(self.device, copy=True)
             self._optimizer.state[self.pictures]["momentum_buffer"] = momentum
 
-    def result(self) -> CondensedSet:
+    def result(self) -> CondensedPictures:
         """The pictures, back in pixels."""
         mean, std = (part.view(-1, 1, 1) for part in (self.source.mean, self.source.std))
         images = (self.pictures.detach().cpu() * std + mean).clamp(0, 1)

@@ -5,15 +5,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lqm.condensed import CondensedSet
+from lqm.condensed import CondensedPictures
 from lqm.images.sources import ImageSource
 
 
-def as_condensed(images: Tensor, source: ImageSource, **manifest: Any) -> CondensedSet:
+def as_condensed(images: Tensor, source: ImageSource, **manifest: Any) -> CondensedPictures:
     """The set of these pixels in [0, 1], [classes, per_class, C, H, W], with the source's preprocessing."""
     classes, per_class = images.shape[:2]
-    return CondensedSet(
-        images=images.flatten(0, 1),
+    return CondensedPictures(
+        data=images.flatten(0, 1),
         labels=torch.arange(classes).repeat_interleave(per_class),
         class_names=source.class_names,
         manifest={"preprocessing": source.preprocessing, **manifest},

@@ -2,15 +2,12 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 from pydantic.dataclasses import dataclass
 
 from lqm.images.networks import check_spec
+from lqm.settings import Count, Positive, Share
 
-Count = Annotated[int, Field(ge=1)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, lt=1)]
 NetworkSpec = Annotated[str, AfterValidator(check_spec)]
 Start = Literal["random", "noise", "herding", "k-centre", "k-means"]
 

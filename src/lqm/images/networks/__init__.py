@@ -4,8 +4,6 @@ A new network is one file beside this one and one line in the table below; its o
 its constructor that have a default.
 """
 
-from typing import Any
-
 from lqm.images.networks.alexnet import AlexNet
 from lqm.images.networks.convnet import ConvNet
 from lqm.images.networks.lenet import LeNet
@@ -13,9 +11,8 @@ from lqm.images.networks.mlp import MLP
 from lqm.images.networks.network import Network, chunks, embed_in_chunks
 from lqm.images.networks.own import NetworkMaker, factory_name, make_own
 from lqm.images.networks.resnet import ResNet18
-from lqm.images.networks.spec import defaults, read_options
 from lqm.images.networks.vgg import VGG11
-from lqm.names import choose
+from lqm.specs import canonical, defaults, read_spec
 
 NETWORKS: dict[str, type[Network]] = {
     "convnet": ConvNet,
@@ -54,7 +51,7 @@ def make_network(spec: str | NetworkMaker, shape: tuple[int, int, int], classes:
     """
     if not isinstance(spec, str):
         return make_own(spec, shape, classes)
-    name, options = _read(spec)
+    name, options = read_spec(spec, NETWORKS)
     return NETWORKS[name](shape, classes, **options)
 
 
@@ -68,8 +65,7 @@ def check_spec(spec: str) -> str:
         >>> check_spec("convnet:depth=2:width=064")
         'convnet:width=64:depth=2'
     """
-    name, options = _read(spec)
-    return ":".join([name, *(f"{option}={value}" for option, value in options.items())])
+    return canonical(spec, NETWORKS)
 
 
 def describe(spec: str) -> str:
@@ -82,7 +78,7 @@ def describe(spec: str) -> str:
         >>> describe("convnet:norm=batch:pooling=none")
         'ConvNet-3 of width 128, batch norm, no pooling'
     """
-    name, given = _read(spec)
+    name, given = read_spec(spec, NETWORKS)
     title, usual = NETWORKS[name].title, defaults(NETWORKS[name])
     differences = [
         f"no {option}" if value == "none" else f"{value} {option}"
@@ -90,8 +86,3 @@ def describe(spec: str) -> str:
         if value != usual[option] and f"{{{option}}}" not in title
     ]
     return ", ".join([title.format_map(usual | given), *differences])
-
-
-def _read(spec: str) -> tuple[str, dict[str, Any]]:
-    name, *words = spec.split(":")
-    return name, read_options(name, choose(name, NETWORKS, "network"), words)

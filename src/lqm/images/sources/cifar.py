@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from lqm.arrays import read_arrays
 from lqm.errors import DataError
-from lqm.images.sources.arrays import read_arrays
 from lqm.images.sources.convert import Array, labels_of, names_of, pictures_of
 from lqm.images.sources.found import Found
 from lqm.images.sources.source import Pictures

@@ -9,8 +9,8 @@ import numpy as np
 from lqm.errors import DataError
 from lqm.images.sources.convert import Array, labels_of, names_of, pictures_of
 from lqm.images.sources.found import Found
-from lqm.images.sources.sentences import reason
 from lqm.images.sources.source import Pictures
+from lqm.sentences import reason
 
 _KEYS = (
     ("train_x", "train_y", "test_x", "test_y"),

@@ -17,7 +17,7 @@ from lqm.images.sources.convert import labels_of, names_of
 from lqm.images.sources.decoding import decode_set
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.picture import Encoded
-from lqm.images.sources.sentences import reason
+from lqm.sentences import reason
 
 _PICTURES = ("img", "image")
 _LABELS = ("label", "labels", "fine_label")

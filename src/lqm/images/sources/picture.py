@@ -11,7 +11,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from lqm.errors import DataError
 from lqm.images.sources.resize import fit
-from lqm.images.sources.sentences import reason
+from lqm.sentences import reason
 
 # Formats that Pillow names but can't read by itself; for EPS it would start another program.
 _NOT_READ = ("BUFR", "EPS", "GRIB", "HDF5", "MPEG", "WMF")

@@ -8,8 +8,8 @@ import struct
 import numpy as np
 import pytest
 
+from lqm.arrays import read_arrays
 from lqm.errors import DataError
-from lqm.images.sources.arrays import read_arrays
 
 ARRAYS = {
     "uint8": np.arange(24, dtype=np.uint8).reshape(2, 12),

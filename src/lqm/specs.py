@@ -2,13 +2,32 @@
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, get_args
 
 from lqm.errors import ConfigError
 from lqm.names import choose
 
 _NUMBER = re.compile(r"0*[1-9][0-9]{0,8}")
+
+
+T = TypeVar("T", bound=Callable[..., Any])
+
+
+def read_spec(spec: str, table: Mapping[str, T]) -> tuple[str, dict[str, Any]]:
+    """Name and options of a network in a table.
+
+    Raises:
+        ConfigError: when there is no such network, option or value.
+    """
+    name, *words = spec.split(":")
+    return name, read_options(name, choose(name, table, "network"), words)
+
+
+def canonical(spec: str, table: Mapping[str, T]) -> str:
+    """A spec with the options that were given, in the order of the network's constructor."""
+    name, options = read_spec(spec, table)
+    return ":".join([name, *(f"{option}={value}" for option, value in options.items())])
 
 
 def defaults(constructor: Callable[..., Any]) -> dict[str, Any]:

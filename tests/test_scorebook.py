@@ -7,8 +7,8 @@ import torch
 
 from lqm.cache import cache_folder
 from lqm.images import evaluation
-from lqm.images.coresets import random_pictures
 from lqm.images.evaluation import score
+from lqm.images.methods.coreset import random_pictures
 
 CPU = torch.device("cpu")
 

@@ -1,4 +1,4 @@
-"""Choosing real pictures that stand for a class: baselines, and places to start from.
+"""Choosing real records that stand for a class: baselines, and places to start from.
 
 Every rule takes the latent features of a class, [n, F], and gives the numbers of `count` distinct records.
 """
@@ -9,17 +9,7 @@ import torch
 from sklearn.cluster import KMeans
 from torch import Tensor
 
-from lqm.engine.randomness import generator
-from lqm.images.sources import ImageSource, Pictures, pick
-
 Rule = Callable[[Tensor, int, torch.Generator], Tensor]
-
-
-def random_pictures(source: ImageSource, per_class: int, seed: int, index: int) -> Pictures:
-    """`per_class` real training pictures of each class, drawn without replacement."""
-    draws = generator(seed, "random pictures", index)
-    images = torch.cat([pick(pictures, per_class, draws) for pictures in source.by_class])
-    return Pictures(images, torch.arange(len(source.class_names)).repeat_interleave(per_class))
 
 
 def herding(features: Tensor, count: int, draws: torch.Generator) -> Tensor:

@@ -1,4 +1,4 @@
-"""The files of CIFAR's python version, read without running anything that they say.
+"""Published files of pickled arrays (CIFAR's python version, Planetoid's graphs), read without running anything that they say.
 
 They hold a program for a stack machine that may call any function. `pickletools` takes such a program
 apart without running it, and the machine here knows only plain values, containers of them and arrays of
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lqm.errors import DataError
-from lqm.images.sources.sentences import reason
+from lqm.sentences import reason
 
 _NUMBERS = {"INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4"}
 _TEXTS = {"UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"}

@@ -13,7 +13,6 @@ from lqm.engine import environment
 from lqm.engine.progress import warn
 from lqm.errors import ArtifactError
 from lqm.files import write_atomically
-from lqm.images.sources import ImageSource, Pictures
 
 # To be raised by every change of what a score means: of training, networks, augmentation or diagnostics.
 _EDITION = 1
@@ -21,21 +20,15 @@ _EDITION = 1
 Finding = dict[str, list[float]]
 
 
-def keep(
-    key: dict[str, Any],
-    pictures: Pictures,
-    source: ImageSource,
-    device: torch.device,
-    find: Callable[[], Finding],
-) -> Finding:
-    """What `find` gives, or what it gave before for the same key, training pictures, source and machine."""
-    whole = key | {
-        "edition": _EDITION,
-        "pictures": pictures.digest,
-        "source": source.identity,
-        "preprocessing": source.preprocessing,
-        "environment": environment(device),
-    }
+def keep(key: dict[str, Any], device: torch.device, find: Callable[[], Finding]) -> Finding:
+    """What `find` gives, or what it gave before for the same key on the same machine.
+
+    Args:
+        key: all that the finding follows from: protocol, seed, training set, source.
+        device: where it is computed.
+        find: trains the network and judges it.
+    """
+    whole = key | {"edition": _EDITION, "environment": environment(device)}
     text = json.dumps(whole, sort_keys=True)
     try:
         path = cache_folder() / "scores" / f"{_hash(text.encode())}.json"

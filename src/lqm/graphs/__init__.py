@@ -1,0 +1,1 @@
+"""Graphs: sources, encoders, methods, evaluation, and streams of tasks."""

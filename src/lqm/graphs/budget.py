@@ -1,0 +1,50 @@
+"""How many synthetic nodes each class gets."""
+
+from collections.abc import Sequence
+
+from lqm.errors import ConfigError
+
+
+def parse_budget(budget: int | str, nodes: int) -> int:
+    """A number of nodes, or a share of the graph's nodes such as `1%`, as a number of nodes, at least 1.
+
+    Example:
+        >>> parse_budget("1%", 2708), parse_budget("0.3%", 100), parse_budget(40, 2708)
+        (27, 1, 40)
+    """
+    text = str(budget).strip()
+    try:
+        if text.endswith("%") and 0 < (share := float(text[:-1])) <= 100:
+            return max(1, round(share / 100 * nodes))
+        if (count := int(text)) >= 1:
+            return count
+    except ValueError:
+        pass
+    raise ConfigError(
+        f"budget = {budget!r} can't be used; give a number of nodes such as 40, or a share such as 1%"
+    )
+
+
+def shares(budget: int, sizes: Sequence[int]) -> list[int]:
+    """Nodes of each class: its share of the training nodes rounded down, at least 1; what is left goes round.
+
+    The rest is given one by one from the first class on, to classes that have more nodes than that. If the
+    least of 1 would overshoot, the largest shares give way; only more classes than budget make more of it.
+
+    Example:
+        >>> shares(10, [70, 20, 10]), shares(4, [90, 5, 5]), shares(2, [5, 5, 5])
+        ([7, 2, 1], [2, 1, 1], [1, 1, 1])
+    """
+    total = sum(sizes)
+    if budget > total:
+        raise ConfigError(
+            f"the budget of {budget} is more than there are training nodes ({total}); ask for fewer"
+        )
+    counts = [max(1, budget * size // total) for size in sizes]
+    while sum(counts) > max(budget, len(sizes)):
+        counts[max(range(len(counts)), key=lambda c: (counts[c], -c))] -= 1
+    while sum(counts) < budget:
+        for label, size in enumerate(sizes):
+            if sum(counts) < budget and counts[label] < size:
+                counts[label] += 1
+    return counts

@@ -1,0 +1,64 @@
+"""Constant matrices, dense or sparse, that multiply what is learned."""
+
+import warnings
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array, issparse
+from torch import Tensor
+
+from lqm.graphs.graph import Features
+
+_INT32 = 2**31 - 1
+
+
+class Matrix:
+    """A matrix on a device that multiplies dense ones; gradients flow to these alone.
+
+    Args:
+        values: [N, M], a tensor or a csr_array.
+        device: where to multiply.
+    """
+
+    def __init__(self, values: Features, device: torch.device) -> None:
+        self._values, self._device = values, device
+        self.shape: tuple[int, int] = (int(values.shape[0]), int(values.shape[1]))
+        self._on_device = as_torch(values, device) if issparse(values) else values.to(device)
+
+    def __matmul__(self, other: Tensor) -> Tensor:
+        if not issparse(self._values):
+            return self._on_device @ other
+        product: Tensor = _Multiply.apply(other, self)  # type: ignore[no-untyped-call]
+        return product
+
+    @cached_property
+    def _transposed(self) -> Tensor:
+        return as_torch(csr_array(self._values.T), self._device)
+
+
+class _Multiply(torch.autograd.Function):
+    """Sparse times dense: the gradient of the dense factor is the transposed sparse one times that above."""
+
+    @staticmethod
+    def forward(context: Any, other: Tensor, matrix: Matrix) -> Tensor:
+        context.matrix = matrix
+        return matrix._on_device @ other
+
+    @staticmethod
+    def backward(context: Any, above: Tensor) -> tuple[Tensor, None]:
+        return context.matrix._transposed @ above.contiguous(), None
+
+
+def as_torch(matrix: Any, device: torch.device) -> Tensor:
+    """A csr_array as torch's; with 32-bit indices where they reach, which MKL takes as they are."""
+    kind = np.int32 if max(matrix.nnz, *matrix.shape) <= _INT32 else np.int64
+    pieces = (
+        torch.from_numpy(matrix.indptr.astype(kind, copy=False)),
+        torch.from_numpy(matrix.indices.astype(kind, copy=False)),
+        torch.from_numpy(matrix.data),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that sparse tensors are in beta
+        return torch.sparse_csr_tensor(*pieces, size=matrix.shape, check_invariants=False).to(device)
