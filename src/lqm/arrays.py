@@ -1,4 +1,4 @@
-"""Published files of pickled arrays (CIFAR's python version, Planetoid's graphs), read without running anything that they say.
+"""Published files of pickled arrays, as those of CIFAR and Planetoid, read without running what they say.
 
 They hold a program for a stack machine that may call any function. `pickletools` takes such a program
 apart without running it, and the machine here knows only plain values, containers of them and arrays of

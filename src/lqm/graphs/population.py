@@ -65,7 +65,8 @@ def choose_nodes(
         population: the training nodes.
         label: the class.
         count: how many; distinct unless the class has fewer, which then come more than once.
-        seed: everything random follows from it, the class's name and `index`.
+        seed: everything random follows from it, the class's name and the index.
+        index: which of several choices.
     """
     size = population.sizes[label]
     draws = generator(seed, f"nodes of {population.class_names[label]}", index)
