@@ -1,0 +1,63 @@
+"""phi in S* = argmin D(phi(T), phi(S)), for nodes: random encoders, each used once or a few times."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from lqm.engine.randomness import derive
+from lqm.graphs.matrices import Matrix
+
+Activation = Literal["relu", "leaky-relu", "elu", "tanh", "sigmoid"]
+_ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
+    "relu": torch.relu,
+    "leaky-relu": F.leaky_relu,
+    "elu": F.elu,
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """Layers without bias, each followed by an activation; the embedding of each node has length 1.
+
+    h_0 = x, h_l = activation(h_(l-1) W_l), embedding = h_L / ||h_L||
+    """
+
+    weights: list[Tensor]
+    activation: Activation
+
+    def __call__(self, features: Matrix | Tensor) -> Tensor:
+        """The embedding, [N, width], of nodes that have heard their neighbours already, [N, F]."""
+        hidden = _ACTIVATIONS[self.activation](features @ self.weights[0])
+        for weight in self.weights[1:]:
+            hidden = _ACTIVATIONS[self.activation](hidden @ weight)
+        return F.normalize(hidden, dim=1)
+
+
+def fresh_encoder(
+    features: int,
+    *,
+    width: int,
+    depth: int,
+    activation: Activation,
+    seed: int,
+    step: int,
+    device: torch.device,
+) -> Encoder:
+    """An encoder of its own for each (seed, step), with Glorot's uniform weights.
+
+    The weights are the costliest random numbers of a step: NumPy draws them at twice the speed of torch.
+    """
+    draws = np.random.Generator(np.random.SFC64(derive(seed, "encoder", step)))
+    weights = []
+    for fan_in in (features, *[width] * (depth - 1)):
+        drawn = torch.from_numpy(draws.random((fan_in, width), dtype=np.float32))
+        weights.append(drawn.sub_(0.5).mul_(2 * math.sqrt(6 / (fan_in + width))).to(device))
+    return Encoder(weights, activation)
