@@ -9,35 +9,52 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 __all__ = [
+    "CondensedNodes",
+    "CondensedPictures",
     "CondensedSet",
+    "ContinualResult",
     "Evaluation",
+    "GraphSource",
     "ImageSource",
     "LqmError",
     "Pictures",
     "condense",
+    "continual",
     "evaluate",
     "from_dataset",
+    "from_pyg",
     "load",
+    "load_graph",
     "load_source",
 ]
 
 if TYPE_CHECKING:
-    from lqm.condensed import CondensedSet, load
+    from lqm.condensed import CondensedNodes, CondensedPictures, CondensedSet, load
     from lqm.condensing import condense
+    from lqm.continual import ContinualResult, continual
     from lqm.errors import LqmError
     from lqm.evaluating import Evaluation, evaluate
+    from lqm.graphs.source import GraphSource
+    from lqm.graphs.sources import from_pyg, load_graph
     from lqm.images.sources import ImageSource, Pictures, from_dataset, load_source
 
 _HOMES = {
+    "CondensedNodes": "lqm.condensed",
+    "CondensedPictures": "lqm.condensed",
     "CondensedSet": "lqm.condensed",
+    "ContinualResult": "lqm.continual",
     "Evaluation": "lqm.evaluating",
+    "GraphSource": "lqm.graphs.source",
     "ImageSource": "lqm.images.sources",
     "LqmError": "lqm.errors",
     "Pictures": "lqm.images.sources",
     "condense": "lqm.condensing",
+    "continual": "lqm.continual",
     "evaluate": "lqm.evaluating",
     "from_dataset": "lqm.images.sources",
+    "from_pyg": "lqm.graphs.sources",
     "load": "lqm.condensed",
+    "load_graph": "lqm.graphs.sources",
     "load_source": "lqm.images.sources",
 }
 

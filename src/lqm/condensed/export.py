@@ -9,10 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from safetensors.torch import save as save_tensors
 
+from lqm.condensed.condensed_set import CondensedSet
+from lqm.condensed.nodes import CondensedNodes
 from lqm.condensed.pictures import CondensedPictures
 from lqm.condensed.sheet import as_png, contact_sheet
 from lqm.errors import ArtifactError
@@ -24,14 +27,15 @@ _UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 _LONGEST_NAME = 60
 
 
-def export(small: CondensedPictures, to: str, path: Path) -> Path:
+def export(small: CondensedSet, to: str, path: Path) -> Path:
     """Write the records of a set, mosaics cut into their cells, for other tools.
 
     Args:
         small: the set.
-        to: `folder`: PNG files, a folder a class; `npz`: NumPy, pixels in [0, 1]; `parquet`: as Hugging Face
-            lays it out, with PNG pictures; `torch`: safetensors, normalised, ready to train on; `png`: one
-            picture of all, with mosaics as they are.
+        to: of pictures `folder`: PNG files, a folder a class; `npz`: NumPy, pixels in [0, 1]; `parquet`: as
+            Hugging Face lays it out, with PNG pictures; `torch`: safetensors, normalised, ready to train on;
+            `png`: one picture of all, with mosaics as they are. Of nodes `npz`: NumPy, as `load_graph` reads
+            it; `torch`: safetensors.
         path: the folder or file; a file's suffix is added if it is not there.
 
     Returns:
@@ -41,7 +45,11 @@ def export(small: CondensedPictures, to: str, path: Path) -> Path:
         ConfigError: when there is no such export.
         ArtifactError: when something is at the path already, or it can't be written.
     """
-    chosen = choose(to, EXPORTS, "export")
+    chosen = (
+        choose(to, NODE_EXPORTS, "export of nodes")
+        if isinstance(small, CondensedNodes)
+        else choose(to, EXPORTS, "export")
+    )
     if path.suffix != chosen.suffix and to != "folder":
         path = path.parent / (path.name + chosen.suffix)
     try:
@@ -152,12 +160,31 @@ def _write_torch(small: CondensedPictures, path: Path) -> None:
     write_atomically(path, save_tensors(tensors, metadata))
 
 
+def _write_nodes_npz(small: CondensedNodes, path: Path) -> None:
+    """`x` float32 [M, F], `y` int64 [M], `edge_index` int64 [2, E], and `class_names`."""
+    buffer = BytesIO()
+    np.savez(
+        buffer,
+        x=small.features.float().numpy(),
+        y=small.labels.numpy(),
+        edge_index=small.edges.numpy(),
+        class_names=np.array(small.class_names, dtype=np.str_),
+    )
+    write_atomically(path, buffer.getvalue())
+
+
+def _write_nodes_torch(small: CondensedNodes, path: Path) -> None:
+    """Tensors `features`, `labels` and `edges`, with the names of the classes as JSON."""
+    tensors = {name: tensor.contiguous() for name, tensor in small.tensors().items()}
+    write_atomically(path, save_tensors(tensors, {"class_names": json.dumps(small.class_names)}))
+
+
 @dataclass(frozen=True)
 class _Export:
     """How to write a set, and the suffix of the file; none for a folder."""
 
     suffix: str
-    write: Callable[[CondensedPictures, Path], None]
+    write: Callable[[Any, Path], None]
 
 
 EXPORTS = {
@@ -166,4 +193,8 @@ EXPORTS = {
     "parquet": _Export(".parquet", _write_parquet),
     "png": _Export(".png", contact_sheet),
     "torch": _Export(".safetensors", _write_torch),
+}
+NODE_EXPORTS = {
+    "npz": _Export(".npz", _write_nodes_npz),
+    "torch": _Export(".safetensors", _write_nodes_torch),
 }

@@ -53,11 +53,14 @@ def fresh_encoder(
 ) -> Encoder:
     """An encoder of its own for each (seed, step), with Glorot's uniform weights.
 
-    The weights are the costliest random numbers of a step: NumPy draws them at twice the speed of torch.
+    The weights are the costliest random numbers of a step. Four of them, of 16 bits each, come out of one
+    draw, at three times the speed of torch.
     """
-    draws = np.random.Generator(np.random.SFC64(derive(seed, "encoder", step)))
+    bits = np.random.SFC64(derive(seed, "encoder", step))
     weights = []
     for fan_in in (features, *[width] * (depth - 1)):
-        drawn = torch.from_numpy(draws.random((fan_in, width), dtype=np.float32))
-        weights.append(drawn.sub_(0.5).mul_(2 * math.sqrt(6 / (fan_in + width))).to(device))
+        numbers = bits.random_raw(-(-fan_in * width // 4)).view(np.int16)[: fan_in * width]
+        drawn = torch.from_numpy(numbers.reshape(fan_in, width)).to(device, torch.float32)
+        # The middles of 65,536 cells between -1 and 1.
+        weights.append(drawn.add_(0.5).mul_(math.sqrt(6 / (fan_in + width)) / 2**15))
     return Encoder(weights, activation)

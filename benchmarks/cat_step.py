@@ -1,0 +1,63 @@
+"""A step of CaT with LQM against the loop as the field writes it, on a stream of the shape of Cora's."""
+
+import itertools
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+
+from benchmarks.plain_cat import PlainCaT
+from benchmarks.timing import Comparison, interleaved
+from lqm.distances import DISTANCES
+from lqm.graphs.graph import Graph, dense, undirected
+from lqm.graphs.methods.cat import CaT, CaTSettings
+from lqm.graphs.population import Population, joined, population
+
+# Of each of Cora's three tasks: training nodes of its two classes, and edges between them.
+_TASKS = (((211, 130), 585), ((251, 491), 1_233), ((256, 179), 658))
+_WORDS, _WORDS_OF_A_NODE = 1_433, 18
+
+
+def measure_task() -> Comparison:
+    return _measure([_task(0)], "CaT + LQM step, one task of Cora's shape")
+
+
+def measure_stream() -> Comparison:
+    return _measure([_task(k) for k in range(3)], "CaT + LQM step, all three tasks of Cora's shape")
+
+
+def _measure(tasks: list[Population], work: str) -> Comparison:
+    """One step of all tasks together against one step of each, in turn."""
+    counts = [2, 2]
+    learner = CaT(joined(tasks), DISTANCES["lqm"], counts * len(tasks), 0, CaTSettings(), torch.device("cpu"))
+    starts = learner.features.detach().split(sum(counts))
+    plain_learners = [
+        PlainCaT(
+            torch.cat([dense(part) for part in task.heard]),
+            torch.arange(2).repeat_interleave(torch.tensor(task.sizes)),
+            start,
+            counts,
+        )
+        for task, start in zip(tasks, starts, strict=True)
+    ]
+    steps = itertools.count()
+    plain, ours = interleaved(
+        lambda: [learner.step(0) for learner in plain_learners], lambda: learner.step(next(steps)), rounds=61
+    )
+    return Comparison(work, "dense, torch.quantile", plain, ours, at_least=4)
+
+
+def _task(number: int) -> Population:
+    """A graph of the task's size, whose nodes have words that are as unequally frequent as words are."""
+    sizes, edges = _TASKS[number]
+    nodes = sum(sizes)
+    draws = np.random.default_rng(number)
+    frequency = 1 / (np.arange(_WORDS) + 10.0)
+    words = draws.choice(_WORDS, nodes * _WORDS_OF_A_NODE, p=frequency / frequency.sum())
+    rows = np.repeat(np.arange(nodes), _WORDS_OF_A_NODE)
+    features = csr_array((np.ones(len(words), np.float32), (rows, words)), shape=(nodes, _WORDS))
+    features.sum_duplicates()
+    adjacency = undirected(*draws.integers(0, nodes, (2, edges)), nodes)
+    labels = torch.arange(2).repeat_interleave(torch.tensor(sizes))
+    by_class = [torch.where(labels == label)[0] for label in range(2)]
+    return population(Graph(features, adjacency, labels), by_class, (f"{number}a", f"{number}b"), hops=1)

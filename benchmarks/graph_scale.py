@@ -1,0 +1,85 @@
+"""Condensing a graph of the size of ogbn-products, and of a quarter and a sixteenth of it: time and memory.
+
+Each size is a process of its own, so that its peak of memory is its own: `python -m benchmarks.graph_scale`.
+The graphs are made once and kept in the cache.
+"""
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+_NODES, _UNDIRECTED_EDGES, _LIMIT = 2_449_029, 61_859_140, 14.0
+_PARTS = (16, 4, 1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("runs/graph-scale"))
+    parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument("--real-batch", type=int, default=512)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    found = [_measure(part, options) for part in _PARTS]
+    (options.out / "scale.json").write_text(json.dumps(found, indent=2))
+    table = Table("nodes", "edges", "condensed to", "seconds", "of these steps", "peak GiB")
+    for row in found:
+        table.add_row(
+            f"{row['nodes']:,}",
+            f"{row['edges']:,}",
+            str(row["condensed"]),
+            f"{row['seconds']:.0f}",
+            f"{row['step_seconds']:.0f}",
+            f"{row['peak']:.2f}",
+        )
+    Console().print(table)
+    small, large = found[0], found[-1]
+    growth = math.log(large["nodes"] / small["nodes"])
+    for what in ("seconds", "peak"):
+        print(f"{what} grow as nodes^{math.log(large[what] / small[what]) / growth:.2f} (limit 1)")
+    linear = all(large[what] / small[what] <= large["nodes"] / small["nodes"] for what in ("seconds", "peak"))
+    print(f"peak of the largest: {large['peak']:.2f} GiB (limit {_LIMIT:g})")
+    sys.exit(0 if linear and large["peak"] <= _LIMIT else 1)
+
+
+def _measure(part: int, options: argparse.Namespace) -> dict[str, float]:
+    """Seconds and peak memory of `lqm condense` on a graph of a part of the size, made beforehand."""
+    nodes = _NODES // part
+    degree = 2 * _UNDIRECTED_EDGES / _NODES
+    source = f"synthetic:nodes={nodes},degree={degree:.2f},features=100,classes=46"
+    _run([sys.executable, "-c", "import sys, lqm; lqm.load_graph(sys.argv[1])", source])
+    run = options.out / f"part-{part}"
+    command = [str(Path(sys.executable).with_name("lqm")), "condense", source, "--budget", "0.3%", "--out", str(run)]
+    command += ["--real-batch", str(options.real_batch), "--set", f"steps={options.steps}"]
+    seconds, peak = _run(command)
+    manifest = json.loads((run / "manifest.json").read_text())
+    return {
+        "nodes": nodes,
+        "edges": manifest["source"]["edges"],
+        "condensed": manifest["budget"],
+        "seconds": seconds,
+        "step_seconds": manifest["seconds"],
+        "peak": peak,
+    }
+
+
+def _run(command: list[str]) -> tuple[float, float]:
+    """Seconds and GiB of peak resident memory of a process."""
+    began = time.monotonic()
+    child = subprocess.Popen(command)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        sys.exit(f"{' '.join(command)} failed")
+    return time.monotonic() - began, usage.ru_maxrss / 2**20
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+"""The commands: one thin function each. Torch is imported when a command needs it, so that help is quick."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lqm.commands.compare import compare
+from lqm.commands.condense import condense
+from lqm.commands.continual import continual
+from lqm.commands.demo import demo
+from lqm.commands.evaluate import evaluate
+from lqm.commands.export import export
+from lqm.commands.recipes import recipes
+
+COMMANDS: dict[str, Callable[..., Any]] = {
+    "condense": condense,
+    "continual": continual,
+    "evaluate": evaluate,
+    "compare": compare,
+    "export": export,
+    "recipes": recipes,
+    "demo": demo,
+}

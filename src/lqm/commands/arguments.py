@@ -1,0 +1,18 @@
+"""How arguments that several commands have are shown in their help."""
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+Source = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="SOURCE")]
+Run = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
+Name = Annotated[str | None, tyro.conf.arg(metavar="NAME", help_behavior_hint="")]
+Folder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="")]
+Names = Annotated[str | None, tyro.conf.arg(metavar="NAME,...", help_behavior_hint="")]
+Budget = Annotated[str | None, tyro.conf.arg(metavar="N|N%", help_behavior_hint="")]
+Number = Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="")]
+Assignments = Annotated[
+    tyro.conf.UseAppendAction[tuple[str, ...]],
+    tyro.conf.arg(name="set", metavar="NAME=VALUE", help_behavior_hint=""),
+]

@@ -1,0 +1,17 @@
+"""What `make demo` shows."""
+
+from pathlib import Path
+
+
+def demo(*, out: Path = Path("runs/demo"), seed: int = 0) -> None:
+    """Condense handwritten digits by mean and by quantile matching; print a table, draw pictures.
+
+    Example: lqm demo
+
+    Args:
+        out: Folder for the runs, the pictures and the report.
+        seed: Everything random follows from it.
+    """
+    from lqm.demo import demo as run_demo
+
+    run_demo(out, seed)

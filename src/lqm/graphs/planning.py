@@ -1,0 +1,82 @@
+"""From what the user asked for to a condensation of a graph that is ready to begin."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from lqm.distances import Distance
+from lqm.engine import environment
+from lqm.graphs.budget import parse_budget, shares
+from lqm.graphs.evaluation import PROTOCOLS
+from lqm.graphs.methods import METHODS
+from lqm.graphs.population import population
+from lqm.graphs.source import GraphSource
+from lqm.graphs.sources import load_graph
+from lqm.names import choose
+from lqm.planning import Plan, distance_for, distance_record, in_words, titled
+from lqm.settings import make_settings
+
+_PROTOCOL = "cat-500"
+
+
+def plan_nodes(
+    source: Any,
+    *,
+    method: str | None,
+    distance: Distance | None,
+    seed: int,
+    settings: dict[str, Any],
+    device: torch.device,
+    show_progress: bool,
+    budget: int | str | None = None,
+    features: str | None = None,
+    split: str | None = None,
+    data_dir: str | Path | None = None,
+) -> Plan:
+    """See `lqm.condense`."""
+    name = method or "cat"
+    kind = choose(name, METHODS, "method for graphs")
+    resolved = make_settings(kind.Settings, settings)
+    matched = distance_for(name, matches=kind.matches, distance=distance)
+    parse_budget(budget or "1%", 1)
+    data = load_graph(source, features=features, split=split, data_dir=data_dir, show_progress=show_progress)
+    wanted = parse_budget(budget or "1%", data.graph.nodes)
+    counts = shares(wanted, [len(nodes) for nodes in data.by_class])
+    real = population(data.graph, data.by_class, data.class_names, resolved.hops)
+    fixed = asdict(resolved)
+    steps = fixed.pop("steps")
+    return Plan(
+        kind(real, matched, counts, seed, resolved, device),
+        steps,
+        config={
+            "source": data.record,
+            "method": name,
+            "distance": distance_record(matched),
+            "budget": sum(counts),
+            "counts": counts,
+            "seed": seed,
+            "settings": fixed,
+        },
+        record={
+            "recipe": "",
+            "steps": steps,
+            "origin": data.origin,
+            "evaluation": asdict(PROTOCOLS[_PROTOCOL]),
+            "environment": environment(device),
+        },
+        title=titled(name, matched),
+        words=(
+            *data.notes,
+            _budget_in_words(wanted, counts, data),
+            "settings: " + in_words({"steps": steps, **fixed}),
+        ),
+    )
+
+
+def _budget_in_words(wanted: int, counts: list[int], source: GraphSource) -> str:
+    fewest, most, total = min(counts), max(counts), sum(counts)
+    each = f"{fewest} of each class" if fewest == most else f"{fewest} to {most} of a class, by its share"
+    more = "" if total == wanted else f", not {wanted}: each of the {len(counts)} classes gets at least one"
+    return f"{source.graph.nodes:,} nodes become {total:,} ({each}{more})"

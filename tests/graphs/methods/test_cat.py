@@ -1,0 +1,164 @@
+"""CaT, against the loop as the field writes it."""
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks.plain_cat import PlainCaT
+from lqm.distances import DISTANCES
+from lqm.errors import DivergedError
+from lqm.graphs.encoders import fresh_encoder
+from lqm.graphs.graph import dense
+from lqm.graphs.methods.cat import PUMA, CaT, CaTSettings, PUMASettings
+from lqm.graphs.population import Population, choose_nodes, joined, population
+from tests.graphs.test_propagation import random_graph
+
+CPU = torch.device("cpu")
+FULL = CaTSettings(width=64)
+
+
+def nodes(seed=0, count=90, classes=3, density=0.05, names=("a", "b", "c")):
+    graph = random_graph(nodes=count, edges=3 * count, features=30, density=density, seed=seed)
+    by_class = [torch.where(graph.labels == label)[0] for label in range(classes)]
+    return population(graph, by_class, names, 1)
+
+
+def weights(i, features=30, width=64, seed=0):
+    made = fresh_encoder(features, width=width, depth=1, activation="relu", seed=seed, step=i, device=CPU)
+    return made.weights[0]
+
+
+@pytest.mark.parametrize("density", [0.02, 0.9])
+def test_steps_are_those_of_the_plain_loop(density):
+    real, counts = nodes(density=density), [4, 1, 7]
+    ours = CaT(real, DISTANCES["lqm"], counts, 0, FULL, CPU)
+    heard = torch.cat([dense(part) for part in real.heard])
+    labels = torch.arange(3).repeat_interleave(torch.tensor(real.sizes))
+    plain = PlainCaT(heard, labels, ours.features.detach(), counts, width=64, weights=weights)
+    for i in range(10):
+        loss = ours.step(i)["loss"]
+        assert 3 * loss == pytest.approx(plain.step(i), rel=1e-3)
+    # Adam moves a feature whose gradient is all but 0 by a whole step, up or down with the last bits.
+    apart = (ours.features - plain.features).abs() > 2e-5
+    assert apart.float().mean() < 0.01
+
+
+@pytest.mark.parametrize("distance", ["mean", "lqm", "lqm-ad"])
+@pytest.mark.parametrize("updates", [1, 3])
+def test_tasks_that_share_encoders_become_what_each_becomes_alone(distance, updates):
+    one, two = nodes(seed=1, names="abc"), nodes(seed=2, count=60, names="def")
+    settings = CaTSettings(width=64, updates=updates)
+    both = CaT(joined([one, two]), DISTANCES[distance], [2, 1, 3, 2, 2, 2], 0, settings, CPU)
+    alone = [
+        CaT(task, DISTANCES[distance], counts, 0, settings, CPU)
+        for task, counts in ((one, [2, 1, 3]), (two, [2, 2, 2]))
+    ]
+    for i in range(8):
+        for learner in (both, *alone):
+            learner.step(i)
+    expected = torch.cat([learner.features for learner in alone])
+    torch.testing.assert_close(both.features, expected, rtol=0, atol=1e-5)
+
+
+def test_embeddings_have_length_1_and_each_layer_is_applied():
+    encoder = fresh_encoder(30, width=20, depth=3, activation="tanh", seed=0, step=0, device=CPU)
+    sample = torch.rand(5, 30)
+    hidden = sample
+    for weight in encoder.weights:
+        hidden = torch.tanh(hidden @ weight)
+    found = encoder(sample)
+    torch.testing.assert_close(found.norm(dim=1), torch.ones(5))
+    torch.testing.assert_close(found, hidden / hidden.norm(dim=1, keepdim=True))
+    assert [tuple(weight.shape) for weight in encoder.weights] == [(30, 20), (20, 20), (20, 20)]
+
+
+def test_weights_are_glorots():
+    (weight,) = fresh_encoder(300, width=200, depth=1, activation="relu", seed=0, step=0, device=CPU).weights
+    bound = np.sqrt(6 / 500)
+    assert weight.abs().max() <= bound
+    assert weight.std().item() == pytest.approx(bound / np.sqrt(3), rel=0.01)
+    assert abs(weight.mean().item()) < 0.01 * bound
+
+
+@pytest.mark.parametrize("real_batch", [5, 1000])
+def test_a_real_batch_takes_so_many_nodes_of_each_class(real_batch):
+    real = nodes()
+    seen = []
+
+    class Watched:
+        name = "watched"
+
+        def target(self, sample, k, generator=None):
+            seen.extend([sample.shape[1]] * len(sample))
+            return DISTANCES["mean"].target(sample, k)
+
+        def loss(self, target, synthetic):
+            return DISTANCES["mean"].loss(target, synthetic)
+
+    settings = CaTSettings(width=8, real_batch=real_batch)
+    CaT(real, Watched(), [1, 1, 1], 0, settings, CPU).step(0)
+    assert sorted(seen) == sorted(min(size, real_batch) for size in real.sizes)
+
+
+def test_a_batch_of_all_nodes_is_the_whole_population():
+    real = nodes()
+    whole = CaT(real, DISTANCES["lqm"], [2, 2, 2], 0, CaTSettings(width=16), CPU)
+    batch = CaT(real, DISTANCES["lqm"], [2, 2, 2], 0, CaTSettings(width=16, real_batch=10**6), CPU)
+    for i in range(3):
+        assert whole.step(i) == batch.step(i)
+
+
+def test_classes_are_embedded_in_chunks_without_a_difference(monkeypatch):
+    real = nodes()
+    whole = CaT(real, DISTANCES["lqm"], [2, 1, 3], 0, FULL, CPU)
+    whole.step(0)
+    monkeypatch.setattr("lqm.graphs.methods.cat._CHUNK", 40)
+    parts = CaT(real, DISTANCES["lqm"], [2, 1, 3], 0, FULL, CPU)
+    parts.step(0)
+    torch.testing.assert_close(parts.features, whole.features)
+
+
+def test_the_start_is_distinct_nodes_of_the_class_as_they_are():
+    real = nodes()
+    counts = [size - 1 for size in real.sizes]
+    small = CaT(real, DISTANCES["lqm"], counts, 0, FULL, CPU).result()
+    for label, own in enumerate(real.own):
+        rows = dense(own).tolist()
+        chosen = small.features[small.labels == label].tolist()
+        assert all(row in rows for row in chosen)
+        drawn = choose_nodes("random", real, label, counts[label], 0)
+        assert len(drawn.unique()) == counts[label]
+
+
+def test_a_class_with_too_few_nodes_gives_some_twice():
+    real = Population(("a",), [torch.eye(2)], [torch.eye(2)])
+    small = CaT(real, DISTANCES["mean"], [5], 0, FULL, CPU).result()
+    assert sorted(small.features.argmax(dim=1).tolist()) in ([0, 0, 0, 1, 1], [0, 0, 1, 1, 1])
+
+
+def test_what_diverges_is_named():
+    real = Population(("a", "b"), [torch.eye(3), torch.eye(3)], [torch.eye(3), torch.full((3, 3), torch.nan)])
+    with pytest.raises(DivergedError, match="the loss of class 'b' became nan"):
+        CaT(real, DISTANCES["mean"], [1, 1], 0, FULL, CPU).step(0)
+
+
+def test_puma_is_cat_with_wide_encoders_that_are_used_again():
+    assert PUMASettings() == PUMASettings(steps=100, width=4096, updates=10, learning_rate=1e-3, hops=1)
+    real = nodes()
+    puma = PUMA(real, DISTANCES["lqm"], [2, 2, 2], 0, PUMASettings(width=64, updates=4), CPU)
+    first = puma.features.detach().clone()
+    puma.step(0)
+    by_hand = first.clone().requires_grad_()
+    adam = torch.optim.Adam([by_hand], lr=1e-3)
+    weight = weights(0)
+    levels = DISTANCES["lqm"]
+    targets = []
+    for heard in real.heard:
+        targets.append(levels.target(torch.nn.functional.normalize((dense(heard) @ weight).relu(), dim=1), 2))
+    for _ in range(4):
+        embedded = torch.nn.functional.normalize((by_hand @ weight).relu(), dim=1).split(2)
+        loss = sum(levels.loss(target, part) for target, part in zip(targets, embedded, strict=True))
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+    torch.testing.assert_close(puma.features, by_hand)
