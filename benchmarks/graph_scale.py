@@ -56,7 +56,15 @@ def _measure(part: int, options: argparse.Namespace) -> dict[str, float]:
     source = f"synthetic:nodes={nodes},degree={degree:.2f},features=100,classes=46"
     _run([sys.executable, "-c", "import sys, lqm; lqm.load_graph(sys.argv[1])", source])
     run = options.out / f"part-{part}"
-    command = [str(Path(sys.executable).with_name("lqm")), "condense", source, "--budget", "0.3%", "--out", str(run)]
+    command = [
+        str(Path(sys.executable).with_name("lqm")),
+        "condense",
+        source,
+        "--budget",
+        "0.3%",
+        "--out",
+        str(run),
+    ]
     command += ["--real-batch", str(options.real_batch), "--set", f"steps={options.steps}"]
     seconds, peak = _run(command)
     manifest = json.loads((run / "manifest.json").read_text())

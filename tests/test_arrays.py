@@ -1,5 +1,6 @@
 """Oracle: what Python's own module wrote."""
 
+import collections
 import contextlib
 import os
 import pickle
@@ -7,8 +8,9 @@ import struct
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_matrix, csr_matrix
 
-from lqm.arrays import read_arrays
+from lqm.arrays import SparseRecord, read_arrays
 from lqm.errors import DataError
 
 ARRAYS = {
@@ -26,6 +28,11 @@ PLAIN = {
     b"bytes": bytes(range(256)),
 }
 PLAIN["again"] = PLAIN["labels"]
+
+
+@pytest.fixture
+def random():
+    return np.random.default_rng(0)
 
 
 def same(first, second):
@@ -153,3 +160,62 @@ def test_an_array_longer_than_its_content_is_refused(tmp_path):
     (tmp_path / "f").write_bytes(content)
     with pytest.raises(DataError, match="not of the length"):
         read_arrays(tmp_path / "f")
+
+
+@pytest.mark.parametrize("protocol", [0, 1, 2, 3, 4, 5])
+def test_a_sparse_matrix_is_a_record_of_its_pieces(tmp_path, protocol):
+    matrix = csr_matrix(np.array([[0, 1.5, 0], [2, 0, 0]], np.float32))
+    (tmp_path / "f").write_bytes(pickle.dumps(matrix, protocol))
+    record = read_arrays(tmp_path / "f")
+    assert type(record) is SparseRecord
+    assert record.state["_shape"] == (2, 3)
+    for piece in ("data", "indices", "indptr"):
+        assert same(record.state[piece], getattr(matrix, piece))
+
+
+def test_a_sparse_matrix_of_python_2_is_a_record_too(tmp_path):
+    numbers = pickle.dumps(np.array([3, 4], np.int32), 2)[2:-1]
+    head = b"\x80\x02cscipy.sparse.csr\ncsr_matrix\nq\xf0)\x81q\xf1}q\xf2("
+    (tmp_path / "f").write_bytes(head + b"U\x06_shapeK\x02K\x03\x86U\x04data" + numbers + b"ub.")
+    state = read_arrays(tmp_path / "f").state
+    assert state["_shape"] == (2, 3)
+    assert state["data"].tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 4])
+def test_a_dictionary_that_grows_comes_back_as_a_plain_one(tmp_path, protocol):
+    graph = collections.defaultdict(list, {0: [1, 2], 1: [0], 2: []})
+    (tmp_path / "f").write_bytes(pickle.dumps(graph, protocol))
+    back = read_arrays(tmp_path / "f")
+    assert type(back) is dict
+    assert back == graph
+
+
+@pytest.mark.parametrize(
+    ("content", "thing"),
+    [
+        (pickle.dumps(coo_matrix(np.eye(2)), 2), r"'scipy\.sparse\._coo\.coo_matrix'"),
+        (pickle.dumps(collections.defaultdict(dict), 2), r"'__builtin__\.dict'"),
+        (pickle.dumps(collections.defaultdict(os.getcwd), 2), r"'(posix|nt)\.getcwd'"),
+        (pickle.dumps(collections.OrderedDict(), 2), r"'collections\.OrderedDict'"),
+        (b"ccollections\ndefaultdict\n(cscipy.sparse.csr\ncsr_matrix\ntR.", "a dictionary of something else"),
+        (b"c__builtin__\nobject\n)\x81.", "an object that is no sparse matrix"),
+        (b"c__builtin__\nlist\n(I3\ntR.", "a call of 'object' or 'list'"),
+        (b"cscipy.sparse.csr\ncsr_matrix\n(I3\ntR.", r"a call of 'scipy\.sparse\.csr_matrix'"),
+        (b"cscipy.sparse.csr\ncsr_matrix\n(I3\nt\x81.", "an object that is no sparse matrix"),
+        (b"cnumpy\nndarray\n)\x81.", "an object that is no sparse matrix"),
+    ],
+)
+def test_other_objects_stay_refused(tmp_path, content, thing):
+    (tmp_path / "f").write_bytes(content)
+    with pytest.raises(DataError, match=thing):
+        read_arrays(tmp_path / "f")
+
+
+def test_a_sparse_matrix_with_a_program_inside_is_refused_and_not_run(tmp_path):
+    matrix = csr_matrix(np.eye(2))
+    matrix.extra = Malicious(tmp_path / "made")
+    (tmp_path / "f").write_bytes(pickle.dumps(matrix, 2))
+    with pytest.raises(DataError, match="was not run"):
+        read_arrays(tmp_path / "f")
+    assert not (tmp_path / "made").exists()

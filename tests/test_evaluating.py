@@ -45,7 +45,7 @@ def test_a_module_of_the_users_own_judges_by_its_name(small, judge):
 def test_mosaics_are_judged_by_their_cells(tiny, judge):
     queue = {"student_batch": 16, "student_steps": 1, "queue_interval": 2, "mosaic": 2}
     small = lqm.condense("digits", method="idm", per_class=2, settings=tiny | queue, show_progress=False)
-    assert judge(small).score.pictures == 80
+    assert judge(small).score.records == 80
     assert small.manifest["mosaic"] == 2
 
 
@@ -79,7 +79,7 @@ def test_a_set_finds_its_folder_again_or_is_told_where_it_is(tiny, judge, tmp_pa
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "mine.npz").rename(tmp_path / "elsewhere" / "mine.npz")
     with pytest.raises(
-        DataError, match=r"can't be read from .*mine\.npz any more; name their new place with --source"
+        DataError, match=r"can't be read from .*mine\.npz any more; name the new place with --source"
     ):
         judge(small)
     assert judge(small, source=tmp_path / "elsewhere" / "mine.npz").accuracy == expected

@@ -31,25 +31,25 @@ __all__ = [
 if TYPE_CHECKING:
     from lqm.condensed import CondensedNodes, CondensedPictures, CondensedSet, load
     from lqm.condensing import condense
-    from lqm.continual import ContinualResult, continual
     from lqm.errors import LqmError
     from lqm.evaluating import Evaluation, evaluate
     from lqm.graphs.source import GraphSource
     from lqm.graphs.sources import from_pyg, load_graph
     from lqm.images.sources import ImageSource, Pictures, from_dataset, load_source
+    from lqm.streaming import ContinualResult, continual
 
 _HOMES = {
     "CondensedNodes": "lqm.condensed",
     "CondensedPictures": "lqm.condensed",
     "CondensedSet": "lqm.condensed",
-    "ContinualResult": "lqm.continual",
+    "ContinualResult": "lqm.streaming",
     "Evaluation": "lqm.evaluating",
     "GraphSource": "lqm.graphs.source",
     "ImageSource": "lqm.images.sources",
     "LqmError": "lqm.errors",
     "Pictures": "lqm.images.sources",
     "condense": "lqm.condensing",
-    "continual": "lqm.continual",
+    "continual": "lqm.streaming",
     "evaluate": "lqm.evaluating",
     "from_dataset": "lqm.images.sources",
     "from_pyg": "lqm.graphs.sources",

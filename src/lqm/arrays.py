@@ -1,8 +1,8 @@
 """Published files of pickled arrays, as those of CIFAR and Planetoid, read without running what they say.
 
 They hold a program for a stack machine that may call any function. `pickletools` takes such a program
-apart without running it, and the machine here knows only plain values, containers of them and arrays of
-numbers: all else is refused.
+apart without running it, and the machine here knows only plain values, containers of them, arrays of
+numbers and sparse matrices of these: all else is refused.
 """
 
 import math
@@ -30,8 +30,15 @@ class _RefusedError(Exception):
     """A thing that is not among those that are known."""
 
 
+class SparseRecord:
+    """What a file says of a `csr_matrix`: its attributes as they were written, unchecked."""
+
+    def __init__(self) -> None:
+        self.state: dict[str, Any] = {}
+
+
 def read_arrays(path: Path) -> Any:
-    """The dictionaries, lists, strings, numbers and arrays in a file.
+    """The dictionaries, lists, strings, numbers, arrays and records of sparse matrices in a file.
 
     Raises:
         DataError: when the file is damaged, or asks for anything else.
@@ -102,6 +109,9 @@ class _Machine:
                 if function not in _FUNCTIONS.values():
                     raise _RefusedError("a call of something that is no function")
                 self.stack.append(function(*arguments))
+            case "NEWOBJ":
+                kind, arguments = self._pop(2)
+                self.stack.append(_new_record(kind, *arguments))
             case "BUILD":
                 _build(self.stack[-2], self._pop(1)[0])
             case _:
@@ -135,9 +145,13 @@ def _known(name: str) -> Callable[..., Any]:
     return _FUNCTIONS[name]
 
 
+def _text(name: str | bytes) -> str:
+    return name.decode("ascii") if isinstance(name, bytes) else name
+
+
 def _number_type(name: str | bytes, *_: Any) -> np.dtype[Any]:
     """A type of numbers, as a copy of its own whose byte order can be set."""
-    text = name.decode("ascii") if isinstance(name, bytes) else name
+    text = _text(name)
     if text not in ("b1", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"):
         raise _RefusedError(f"an array of '{text}'")
     return np.dtype(text, False, True)
@@ -162,8 +176,33 @@ def _array_of(content: bytes, kind: Any, shape: tuple[int, ...], order: str) -> 
     return flat.reshape(shape, order="F" if order == "F" else "C")
 
 
+def _sparse_type(*_: Any) -> Any:
+    raise _RefusedError("a call of 'scipy.sparse.csr_matrix'")
+
+
+def _plain_type(*_: Any) -> Any:
+    raise _RefusedError("a call of 'object' or 'list'")
+
+
+def _new_record(kind: Any, *rest: Any) -> SparseRecord:
+    if kind is not _sparse_type or rest not in ((), (_plain_type, None)):
+        raise _RefusedError("an object that is no sparse matrix")
+    return SparseRecord()
+
+
+def _growing_dictionary(kind: Any = _plain_type) -> dict[Any, Any]:
+    """A plain dictionary for one whose missing entries are lists; here none is missing."""
+    if kind is not _plain_type:
+        raise _RefusedError("a dictionary of something else than lists")
+    return {}
+
+
 def _build(target: Any, state: Any) -> None:
-    """Set the byte order of a type, or shape and content of an array, and nothing more."""
+    """Set the byte order of a type, shape and content of an array, what a record says, and nothing more."""
+    if isinstance(target, SparseRecord):
+        names = _expect(state, dict)
+        target.state = {_text(name): value for name, value in names.items()}
+        return
     if isinstance(target, np.dtype):
         version, order, *rest = state
         if (
@@ -197,4 +236,13 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "numpy.core.numeric _frombuffer": _array_of,
     "numpy._core.numeric _frombuffer": _array_of,
     "_codecs encode": _bytes_of,
+    "scipy.sparse.csr csr_matrix": _sparse_type,
+    "scipy.sparse._csr csr_matrix": _sparse_type,
+    "copy_reg _reconstructor": _new_record,
+    "copyreg _reconstructor": _new_record,
+    "collections defaultdict": _growing_dictionary,
+    "__builtin__ list": _plain_type,
+    "builtins list": _plain_type,
+    "__builtin__ object": _plain_type,
+    "builtins object": _plain_type,
 }

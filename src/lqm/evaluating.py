@@ -1,20 +1,21 @@
-"""Evaluate: what a condensed set is worth, beside sets of real pictures."""
+"""Evaluate: what a condensed set is worth, beside sets of real records."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lqm.condensed import CondensedSet, load
+from torch import nn
+
+from lqm.condensed import CondensedNodes, CondensedSet, load
 from lqm.engine import resolve_device
 from lqm.engine.progress import Progress, warn
 from lqm.errors import ArtifactError, ConfigError, DataError
-from lqm.images.baselines import BASELINES, Chooser, baseline
-from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol, Score, fresh_network, score
-from lqm.images.networks import NetworkMaker, check_spec
-from lqm.images.sources import ImageSource, Pictures, load_source
+from lqm.graphs.judging import NODES
+from lqm.images.judging import PICTURES
 from lqm.names import choose
 from lqm.report.tables import score_markdown
+from lqm.scores import Kind, Protocol, Score, refuse_memory
 
 Scores = dict[str, Score]
 
@@ -27,7 +28,7 @@ class Evaluation:
         by_network: for each kind of network, the scores by the name of the training set.
     """
 
-    protocol: EvaluationProtocol
+    protocol: Protocol
     by_network: dict[str, Scores]
     condensed: CondensedSet
 
@@ -43,7 +44,7 @@ class Evaluation:
 
     @property
     def baselines(self) -> Scores:
-        """Those of the real pictures, by the first kind of network."""
+        """Those of the real records, by the first kind of network."""
         return {name: found for name, found in self.rows.items() if name != "condensed"}
 
     @property
@@ -59,26 +60,29 @@ def evaluate(
     condensed: str | Path | CondensedSet,
     *,
     protocol: str | None = None,
-    networks: str | Sequence[str] | Mapping[str, NetworkMaker] = (),
+    networks: str | Sequence[str] | Mapping[str, Callable[..., nn.Module]] = (),
     baselines: str | Sequence[str] = (),
-    source: str | Path | ImageSource | None = None,
+    source: Any = None,
     data_dir: str | Path | None = None,
     seed: int = 0,
     device: str = "auto",
     show_progress: bool = True,
 ) -> Evaluation:
-    """Train fresh networks on a condensed set, test them on real pictures, and note the score.
+    """Train fresh networks on a condensed set, test them on real records, and note the score.
 
     Every network's score is kept: an evaluation that was stopped goes on after the last network, and the
     whole training set is learned once for each source and protocol.
 
     Args:
-        condensed: a set, or the folder of one.
+        condensed: a set of pictures or of nodes, or the folder of one.
         protocol: a name; by default the one that the manifest asks for.
-        networks: kinds in place of the protocol's, such as `("convnet", "resnet18")`; or functions by name,
-            each of which makes a module of your own from a picture's shape and the number of classes.
-        baselines: real pictures to score in the same way: `random`, `herding`, `full`.
-        source: where the test set comes from; by default the place that was condensed.
+        networks: kinds in place of the protocol's, such as `("convnet", "resnet18")` for pictures or
+            `("gcn", "sgc")` for nodes; or functions by name, each of which makes a module of your own: for
+            pictures from a picture's shape and the number of classes, for nodes from the numbers of features
+            and classes, called as PyG's networks are, `module(x, edge_index)`.
+        baselines: real records to score in the same way: `random`, `herding`, `full`; of nodes, `k-centre`.
+        source: where the real data come from, a name, a path or an object as for `condense`; by default the
+            place that was condensed.
         data_dir: where named sources are, if they have moved.
         seed: of the networks and of their training.
         device: `auto`, `cpu`, `cuda`, `cuda:1`, ...
@@ -87,41 +91,33 @@ def evaluate(
     Raises:
         LqmError: when the set is damaged, or the source is not the one that was condensed.
     """
-    chosen = choose(protocol, PROTOCOLS, "protocol") if protocol else None
-    if isinstance(networks, str):
-        networks = networks.split(",")
-    if isinstance(baselines, str):
-        baselines = baselines.split(",")
-    for name in baselines:
-        choose(name, dict.fromkeys(BASELINES), "baseline")
-    makers: dict[str, NetworkMaker | None] = {}
-    if isinstance(networks, Mapping):
-        makers |= {f"own:{name}": maker for name, maker in networks.items()}
-    else:
-        makers |= {check_spec(spec): None for spec in networks}
     where = resolve_device(device)
     small = condensed if isinstance(condensed, CondensedSet) else load(condensed)
-    rules = chosen or EvaluationProtocol(**small.manifest["evaluation"])
-    data = _source_of(small, source, data_dir)
+    refuse_memory(small.manifest)
+    kind = NODES if isinstance(small, CondensedNodes) else PICTURES
+    chosen = choose(protocol, kind.protocols, "protocol") if protocol else None
+    baselines = baselines.split(",") if isinstance(baselines, str) else baselines
+    for name in baselines:
+        choose(name, dict.fromkeys(kind.baselines), "baseline")
+    makers = _makers(kind, networks)
+    rules = chosen or kind.read_protocol(**small.manifest["evaluation"])
+    data = _source_of(kind, small, source, data_dir)
     makers = makers or {rules.network: None}
     for name, maker in makers.items():
-        fresh_network(data, maker or name, seed, 0)
-    records = Pictures(*small.records())
-    sets: dict[str, Chooser] = {"condensed": lambda j: records}
+        kind.fresh_network(data, maker or name, seed, 0)
+    sets: dict[str, Callable[[int], Any]] = {}
     by_network: dict[str, Scores] = {}
     for name, maker in makers.items():
         own = replace(rules, network=name)
         by_network[name] = {}
         for training_set in ("condensed", *baselines):
             if training_set not in sets:
-                sets[training_set] = baseline(
-                    training_set, data, small.manifest["per_class"], seed, rules.network, where
-                )
+                sets[training_set] = kind.records(training_set, small, data, rules, seed, where)
             title = f"evaluate {training_set}" + (f" by {name}" if len(makers) > 1 else "")
             full = training_set == "full"
             count = own.full_networks if full else own.networks
             with Progress(title, count, shown=show_progress) as bar:
-                by_network[name][training_set] = score(
+                by_network[name][training_set] = kind.score(
                     sets[training_set],
                     data,
                     own,
@@ -136,7 +132,17 @@ def evaluate(
     return Evaluation(rules, by_network, small)
 
 
-def _noted(small: CondensedSet, protocol: EvaluationProtocol, seed: int, found: Score) -> CondensedSet:
+def _makers(
+    kind: Kind, networks: str | Sequence[str] | Mapping[str, Callable[..., nn.Module]]
+) -> dict[str, Callable[..., nn.Module] | None]:
+    """The functions of the user's own by name; None for a network of ours, whose name is its spec."""
+    if isinstance(networks, Mapping):
+        return {f"own:{name}": maker for name, maker in networks.items()}
+    specs = networks.split(",") if isinstance(networks, str) else networks
+    return {kind.check_spec(spec): None for spec in specs}
+
+
+def _noted(small: CondensedSet, protocol: Protocol, seed: int, found: Score) -> CondensedSet:
     """The set with the score in its manifest, in memory and, where that can be written, on disk."""
     entry = {"protocol": asdict(protocol), "seed": seed, "accuracy": found.accuracy, **asdict(found)}
     try:
@@ -146,9 +152,7 @@ def _noted(small: CondensedSet, protocol: EvaluationProtocol, seed: int, found: 
         return small
 
 
-def _source_of(
-    small: CondensedSet, source: str | Path | ImageSource | None, data_dir: str | Path | None
-) -> ImageSource:
+def _source_of(kind: Kind, small: CondensedSet, source: Any, data_dir: str | Path | None) -> Any:
     """The source that a set was condensed from; the user names it where it is no longer found."""
     origin, record = small.manifest.get("origin"), small.manifest["source"]
     if source is None and origin is None:
@@ -156,26 +160,29 @@ def _source_of(
             f"this set was condensed from '{record['name']}', which was made in Python; "
             "evaluate it there: lqm.evaluate(..., source=...)"
         )
-    data = source if isinstance(source, ImageSource) else _found_again(origin or {}, source, data_dir)
+    if source is None or isinstance(source, str | Path):
+        data = _found_again(kind, origin or {}, source, data_dir)
+    else:
+        data = kind.find_source(source)
     if any(record[part] != value for part, value in data.identity.items()):
         raise DataError(
-            f"'{data.name}' is not what this set was condensed from (its pictures, labels, class names or "
-            f"augmentation differ); name the same version of '{record['name']}' as the source"
+            f"'{data.name}' is not what this set was condensed from (its {kind.told_by} differ); "
+            f"name the same version of '{record['name']}' as the source"
         )
     return data
 
 
 def _found_again(
-    origin: Mapping[str, Any], source: str | Path | None, data_dir: str | Path | None
-) -> ImageSource:
+    kind: Kind, origin: Mapping[str, Any], source: str | Path | None, data_dir: str | Path | None
+) -> Any:
     moved = {"source": source, "data_dir": data_dir}
     given = {name: str(place) for name, place in moved.items() if place is not None}
     try:
-        return load_source(**{**origin, **given})
+        return kind.find_source(**{**origin, **given})
     except (ConfigError, DataError) as error:
         if given:
             raise DataError(f"this is not what the set was condensed from: {error}") from error
         raise DataError(
-            f"the pictures that this set was condensed from can't be read from {origin['source']} any more; "
-            "name their new place with --source, or that of a named source with --data-dir"
+            f"the {kind.what} that this set was condensed from can't be read from {origin['source']} any "
+            "more; name the new place with --source, or that of a named source with --data-dir"
         ) from error

@@ -52,6 +52,18 @@ def test_an_isolated_node_keeps_its_features():
     assert propagate(graph.features, graph.adjacency, 3)[2].equal(graph.features[2])
 
 
+def test_a_wide_product_is_made_in_blocks(monkeypatch):
+    graph, factor = random_graph(), torch.rand(12, 50, requires_grad=True)
+    whole = Matrix(graph.features, CPU) @ factor
+    whole.sum().backward()
+    expected, factor.grad = factor.grad, None
+    monkeypatch.setattr("lqm.graphs.matrices._BLOCK", 16)
+    parts = Matrix(graph.features, CPU) @ factor
+    parts.sum().backward()
+    torch.testing.assert_close(parts, whole)
+    torch.testing.assert_close(factor.grad, expected)
+
+
 @pytest.mark.parametrize("as_dense", [False, True])
 def test_a_product_and_its_gradient_are_those_of_dense_matrices(as_dense):
     graph = random_graph()

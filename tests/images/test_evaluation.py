@@ -4,8 +4,6 @@ import torch
 from lqm.engine.randomness import generator
 from lqm.images.evaluation import (
     EvaluationProtocol,
-    LatentMatch,
-    Score,
     fresh_network,
     latent_match,
     score,
@@ -14,6 +12,7 @@ from lqm.images.methods.coreset import random_pictures
 from lqm.images.networks import ConvNet
 from lqm.images.sources import pick
 from lqm.images.training import accuracy, train
+from lqm.scores import LatentMatch, Score
 
 CPU = torch.device("cpu")
 
@@ -22,7 +21,7 @@ def test_a_few_epochs_on_all_digits_learn_most_of_them(digits):
     protocol = EvaluationProtocol("short", epochs=12, networks=1, network="convnet:width=16", batch=32)
     found = score(lambda j: digits.train, digits, protocol, seed=0, device=CPU)
     assert found.accuracy > 0.8
-    assert found.pictures == len(digits.train.labels)
+    assert found.records == len(digits.train.labels)
     assert found.before == found.after == LatentMatch(0.0, 0.0), "the training set has its own distribution"
 
 

@@ -1,6 +1,8 @@
+import pytest
 from rich.console import Console
 
-from lqm.condensed import CondensedPictures
+from lqm.condensed import CondensedNodes, CondensedPictures
+from lqm.errors import ConfigError
 from lqm.report.comparison import comparison_tables
 
 
@@ -34,6 +36,14 @@ def run(method="dm", distance="lqm", seed=0, source="digits", scores=((0.5, 0.7)
         "scores": noted,
     }
     return CondensedPictures(None, None, (), manifest)
+
+
+def graph_run(budget=40, **options):
+    """The same of a graph, which has a budget of nodes."""
+    manifest = run("cat", source="cora", network="gcn", **options).manifest
+    manifest["data"]["sha256"] += str(budget)
+    del manifest["per_class"]
+    return CondensedNodes(None, None, (), manifest | {"budget": budget, "counts": [budget]})
 
 
 def printed(*sets):
@@ -88,3 +98,20 @@ def test_what_was_judged_differently_or_comes_from_other_data_never_shares_a_tab
         "digits: quick, 200 epochs, convnet",
         "mnist: quick, 200 epochs, convnet",
     ]
+
+
+def test_memories_of_tasks_are_not_compared():
+    memory = graph_run()
+    memory.manifest["task"] = 3
+    with pytest.raises(ConfigError, match=r"the memory of task 3 of a stream, which `lqm continual` judges"):
+        list(comparison_tables([run(), memory]))
+
+
+def test_runs_on_graphs_show_their_budget():
+    assert rows(graph_run(), graph_run(budget=80, seed=1)) == [
+        ["cat", "lqm", "40", "300", "1", "60.0", "±", "10.0", "0.250", "1.50", "12"],
+        ["cat", "lqm", "80", "300", "1", "60.0", "±", "10.0", "0.250", "1.50", "13"],
+    ]
+    text = printed(graph_run(), run())
+    assert "cora: quick, 200 epochs, gcn" in text
+    assert text.index("budget") < text.index("digits:") < text.index("per")

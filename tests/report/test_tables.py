@@ -1,7 +1,10 @@
 import pytest
+from rich.console import Console
 
-from lqm.images.evaluation import EvaluationProtocol, LatentMatch, Score
+from lqm.graphs.evaluation import GraphProtocol
+from lqm.images.evaluation import EvaluationProtocol
 from lqm.report.tables import recovery, score_markdown, score_table
+from lqm.scores import LatentMatch, Score
 
 PROTOCOL = EvaluationProtocol("quick", epochs=300, networks=2, network="convnet:width=32")
 
@@ -36,6 +39,14 @@ def test_several_networks_stand_side_by_side():
     assert "2 fresh of each kind" in markdown
 
 
+def test_no_number_of_many_networks_is_cut_short():
+    console = Console(width=80, record=True)
+    console.print(score_table(dict.fromkeys(("gcn", "sgc", "gat", "sage", "appnp", "mlp"), ROWS), PROTOCOL))
+    text = console.export_text()
+    assert text.count("± 5.0") == text.count("85.0") == 6
+    assert "…" not in text
+
+
 def test_a_network_of_the_users_own_is_called_by_its_name():
     assert "2 fresh mine, 300 epochs" in score_markdown({"own:mine": ROWS}, PROTOCOL)
 
@@ -44,3 +55,13 @@ def test_without_random_and_full_there_is_no_recovery_to_show():
     markdown = score_markdown({"convnet": {"condensed": ROWS["condensed"]}}, PROTOCOL)
     assert "recovery" not in markdown
     assert "| condensed | 100 | 85.0 ± 5.0 | 0.123 |" in markdown
+
+
+def test_nodes_are_called_nodes_and_the_network_by_its_name():
+    protocol = GraphProtocol("cat-500", epochs=500, networks=5)
+    markdown = score_markdown({"gcn": ROWS}, protocol)
+    assert markdown.startswith("| trained on | nodes | accuracy % | recovery % |")
+    assert "pictures" not in markdown
+    assert "from random to all real nodes" in markdown
+    assert "cat-500: 5 fresh GCN-2 of width 256, 500 epochs each at rate 0.005" in markdown
+    assert "full: 3 networks, 500 epochs" in markdown

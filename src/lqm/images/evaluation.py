@@ -1,55 +1,58 @@
 """What a set of pictures is worth: the test accuracy of fresh networks trained on it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import ceil
-from statistics import fmean, pstdev
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from lqm.diagnostics import cramer_von_mises, extreme_share
 from lqm.engine.randomness import generator, seeded
 from lqm.images.networks import NETWORKS, Network, NetworkMaker, describe, make_network
 from lqm.images.sources import ImageSource, Pictures
 from lqm.images.training import accuracy, latent_features, train
-from lqm.scorebook import keep
-
-_MATCHED = 500
+from lqm.scorebook import Finding, keep
+from lqm.scores import (
+    AfterEach,
+    LatentMatch,
+    Protocol,
+    Score,
+    finding,
+    match_of_classes,
+    matched,
+    score_networks,
+)
 
 
 @dataclass(frozen=True)
-class EvaluationProtocol:
-    """How networks are trained and judged; fixed, named, and printed beside every score.
+class EvaluationProtocol(Protocol):
+    """How networks are trained on pictures and judged.
 
     The schedule is the field's: epochs 0 to `epochs`, and after epoch `epochs // 2 + 1` a new optimiser
     with a tenth of the learning rate. The whole training set, on which that would take days, is learned by
-    `full_networks` networks, each in about `full_steps` steps of the same schedule. The last network counts;
-    nothing is selected by test accuracy.
+    `full_networks` networks, each in about `full_steps` steps of the same schedule.
     """
 
-    name: str
-    epochs: int
-    networks: int
+    records: ClassVar[str] = "pictures"
+
     network: str = "convnet"
     full_networks: int = 5
-    full_steps: int = 40_000
     learning_rate: float = 0.01
-    momentum: float = 0.9
     weight_decay: float = 5e-4
+    full_steps: int = 40_000
+    momentum: float = 0.9
     batch: int = 256
 
-    def __str__(self) -> str:
+    @property
+    def kind(self) -> str:
+        """The network in words."""
         known = self.network.partition(":")[0] in NETWORKS
-        kind = describe(self.network) if known else self.network.removeprefix("own:")
-        return (
-            f"{self.name}: {self.networks} fresh {kind}, "
-            f"{self.epochs} epochs each at rate {self.learning_rate:g}, mean and deviation over networks"
-        )
+        return describe(self.network) if known else self.network.removeprefix("own:")
 
-    def epochs_for(self, pictures: int, *, full: bool = False) -> int:
+    def epochs_for(self, records: int, *, full: bool = False) -> int:
         """Epochs on a set of so many pictures; fewer on a large `full` training set."""
-        return min(self.epochs, ceil(self.full_steps / ceil(pictures / self.batch))) if full else self.epochs
+        return min(self.epochs, ceil(self.full_steps / ceil(records / self.batch))) if full else self.epochs
 
 
 PROTOCOLS = {
@@ -78,46 +81,6 @@ PROTOCOLS = {
 }
 
 
-@dataclass(frozen=True)
-class LatentMatch:
-    """How well a set keeps the latent distributions, averaged over classes, features and networks.
-
-    The training pictures of a class are 500 of them at most.
-
-    Attributes:
-        cramer_von_mises: two-sample statistic between the set and the training pictures of its class; it
-            grows with the number of records, so only sets of as many are to be compared.
-        extremes: share of values outside the range of the training pictures of the class.
-    """
-
-    cramer_von_mises: float
-    extremes: float
-
-
-@dataclass(frozen=True)
-class Score:
-    """What one protocol finds of one set.
-
-    The match is measured on the features of the protocol's networks `before` their training, which are the
-    same for every set, and `after` it, as the paper does.
-    """
-
-    pictures: int
-    accuracies: tuple[float, ...]
-    before: LatentMatch
-    after: LatentMatch
-
-    @property
-    def accuracy(self) -> float:
-        """Mean over networks."""
-        return fmean(self.accuracies)
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation over networks (population, as the field reports it)."""
-        return pstdev(self.accuracies)
-
-
 def score(
     pictures: Callable[[int], Pictures],
     source: ImageSource,
@@ -127,7 +90,7 @@ def score(
     device: torch.device,
     network: NetworkMaker | None = None,
     full: bool = False,
-    after_each: Callable[[int, Mapping[str, float]], None] = lambda count, metrics: None,
+    after_each: AfterEach = lambda count, metrics: None,
 ) -> Score:
     """Train the protocol's networks, network j on `pictures(j)`, and test them on the source's test set.
 
@@ -143,17 +106,11 @@ def score(
         full: whether this is the whole training set, to which the protocol may give fewer epochs.
         after_each: told how many networks are done, and how the last one did.
     """
-    counts = ("name", "networks", "full_networks")
-    rules = {name: rule for name, rule in asdict(protocol).items() if name not in counts}
-    accuracies, before, after = [], [], []
-    for j in range(protocol.full_networks if full else protocol.networks):
+
+    def judge(j: int) -> tuple[int, Finding]:
         chosen = pictures(j)
-
-        def judge(chosen: Pictures = chosen, j: int = j) -> dict[str, list[float]]:
-            return _judge(chosen, source, protocol, network or protocol.network, seed, j, device, full)
-
         key = {
-            "protocol": rules,
+            "protocol": protocol.rules,
             "seed": seed,
             "index": j,
             "full": full,
@@ -161,12 +118,13 @@ def score(
             "source": source.identity,
             "preprocessing": source.preprocessing,
         }
-        found = judge() if network else keep(key, device, judge)
-        accuracies.append(found["accuracy"][0])
-        before.append(LatentMatch(*found["before"]))
-        after.append(LatentMatch(*found["after"]))
-        after_each(j + 1, {"accuracy": accuracies[-1]})
-    return Score(len(chosen.labels), tuple(accuracies), _mean(before), _mean(after))
+
+        def find() -> Finding:
+            return _judge(chosen, source, protocol, network or protocol.network, seed, j, device, full)
+
+        return len(chosen.labels), find() if network else keep(key, device, find)
+
+    return score_networks(protocol.full_networks if full else protocol.networks, judge, after_each)
 
 
 def _judge(
@@ -178,7 +136,7 @@ def _judge(
     index: int,
     device: torch.device,
     full: bool,
-) -> dict[str, list[float]]:
+) -> Finding:
     """What one network finds, as plain numbers."""
     network = fresh_network(source, maker, seed, index).to(device)
     before = latent_match(network, pictures, source)
@@ -195,11 +153,7 @@ def _judge(
             draws=generator(seed, "evaluation batches", index),
         )
     after = latent_match(network, pictures, source)
-    return {
-        "accuracy": [accuracy(network, source)],
-        "before": [before.cramer_von_mises, before.extremes],
-        "after": [after.cramer_von_mises, after.extremes],
-    }
+    return finding(accuracy(network, source), before, after)
 
 
 def fresh_network(source: ImageSource, maker: str | NetworkMaker, seed: int, index: int) -> Network:
@@ -213,24 +167,11 @@ def latent_match(network: Network, pictures: Pictures, source: ImageSource) -> L
 
     Of a class with more than 500 pictures, 500 are looked at, always the same ones.
     """
-    matches = []
-    for label in range(len(source.class_names)):
-        real, own = (
-            latent_features(network, _sample(images, label), source)
-            for images in (source.by_class[label], pictures.of_class(label))
-        )
-        statistic = cramer_von_mises(real, own, ties="ecdf").mean().item()
-        matches.append(LatentMatch(statistic, extreme_share(real, own).item()))
-    return _mean(matches)
 
+    def features(images: Tensor, label: int) -> Tensor:
+        return latent_features(network, matched(images, label), source)
 
-def _sample(images: Tensor, label: int) -> Tensor:
-    if len(images) <= _MATCHED:
-        return images
-    return images[torch.randperm(len(images), generator=generator(0, "matched", label))[:_MATCHED]]
-
-
-def _mean(matches: Sequence[LatentMatch]) -> LatentMatch:
-    return LatentMatch(
-        fmean(match.cramer_von_mises for match in matches), fmean(match.extremes for match in matches)
+    return match_of_classes(
+        (features(source.by_class[label], label), features(pictures.of_class(label), label))
+        for label in range(len(source.class_names))
     )

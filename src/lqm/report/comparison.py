@@ -10,21 +10,14 @@ from rich.table import Table
 
 from lqm.condensed import CondensedSet
 from lqm.report.tables import plain_table
+from lqm.scores import refuse_memory
 
 Manifest = dict[str, Any]
 
-_COLUMNS = (
-    "method",
-    "distance",
-    "per\nclass",
-    "steps",
-    "runs",
-    "accuracy %",
-    "CvM",
-    "extremes\n%",
-    "seconds",
-)
-_KIND = ("per_class", "method", "distance", "steps", "settings")
+_COLUMNS = ("steps", "runs", "accuracy %", "CvM", "extremes\n%", "seconds")
+# What a run's size is called in its manifest, and in a table: pictures of each class, or nodes in all.
+_SIZES = {"per_class": "per\nclass", "budget": "budget"}
+_KIND = ("method", "distance", "steps", "settings")
 NOTE = (
     "accuracy: mean and deviation, over runs (each the mean of its networks) where there are several, or "
     "over networks; CvM (to be compared between sets of as many records) and extremes: before the training; "
@@ -45,6 +38,8 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
     Runs that differ by their seed alone share a row.
     """
     tables: defaultdict[str, list[Judged]] = defaultdict(list)
+    for small in sets:
+        refuse_memory(small.manifest)
     for small in {small.manifest["data"]["sha256"]: small for small in sets}.values():
         judgings: defaultdict[str, list[Manifest]] = defaultdict(list)
         for score in small.manifest.get("scores", []):
@@ -52,11 +47,14 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
         for judging, scores in (judgings or {"": []}).items():
             tables[_text(small.manifest["source"]) + judging].append(Judged(small.manifest, scores))
     for key in sorted(tables):
+        size = next(size for size in _SIZES if size in tables[key][0].run)
+        parts = (size, *_KIND)
         rows: defaultdict[str, list[Judged]] = defaultdict(list)
         for judged in tables[key]:
-            rows[_text({part: judged.run[part] for part in _KIND})].append(judged)
-        ordered = sorted(rows.values(), key=lambda runs: [str(runs[0].run[part]) for part in _KIND])
-        table = plain_table(_COLUMNS, [_row(runs) for runs in ordered])
+            rows[_text({part: judged.run[part] for part in parts})].append(judged)
+        ordered = sorted(rows.values(), key=lambda runs: [str(runs[0].run[part]) for part in parts])
+        header = ("method", "distance", _SIZES[size], *_COLUMNS)
+        table = plain_table(header, [_row(runs, size) for runs in ordered])
         table.title, table.title_justify = _title(tables[key][0]), "left"
         yield table
 
@@ -73,7 +71,7 @@ def _title(judged: Judged) -> str:
     return f"{name}: {protocol['name']}, {protocol['epochs']} epochs, {protocol['network']}"
 
 
-def _row(runs: list[Judged]) -> tuple[str, ...]:
+def _row(runs: list[Judged], size: str) -> tuple[str, ...]:
     first = runs[0].run
     numbers = ["-"] * 3
     scores = [score for judged in runs for score in judged.scores]
@@ -88,7 +86,7 @@ def _row(runs: list[Judged]) -> tuple[str, ...]:
     return (
         first["method"],
         first["distance"]["name"] if first["distance"] else "-",
-        str(first["per_class"]),
+        str(first[size]),
         f"{first['steps']:,}",
         str(len(runs)),
         *numbers,

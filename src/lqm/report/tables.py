@@ -6,27 +6,14 @@ from dataclasses import replace
 from rich import box
 from rich.table import Table
 
-from lqm.images.evaluation import EvaluationProtocol, Score
+from lqm.scores import MATCHED, Protocol, Score
 
 Scores = Mapping[str, Score]
 Rows = Sequence[tuple[str, ...]]
 
-_COLUMNS = (
-    "trained on",
-    "pictures",
-    "accuracy %",
-    "recovery\n%",
-    "CvM\nbefore",
-    "CvM\nafter",
-    "extremes\n% before",
-    "extremes\n% after",
-)
-_RECOVERY = "recovery: the share of the way from random to all real pictures;"
-_NOTE = (
-    "CvM: Cramer-von Mises statistic of the latent features against the real class (compare sets of as many "
-    "pictures); extremes: share of them outside the range of the real class (500 pictures of it at most); "
-    "before and after the training."
-)
+_RECOVERY = "recovery\n%"
+# So many networks fit into 80 columns with their deviations beside the accuracies.
+_SIDE_BY_SIDE = 4
 
 
 def recovery(score: Score, rows: Scores) -> float | None:
@@ -37,13 +24,15 @@ def recovery(score: Score, rows: Scores) -> float | None:
     return (score.accuracy - random.accuracy) / (full.accuracy - random.accuracy)
 
 
-def score_table(by_network: Mapping[str, Scores], protocol: EvaluationProtocol) -> Table:
+def score_table(by_network: Mapping[str, Scores], protocol: Protocol) -> Table:
     """A table for the terminal: all numbers by one kind of network, or the accuracies by several."""
     header, rows, notes = _layout(by_network, protocol)
+    if len(by_network) > _SIDE_BY_SIDE:
+        rows = [tuple(cell.replace(" ±", "\n±") for cell in row) for row in rows]
     return plain_table(header, rows, "\n".join(notes))
 
 
-def score_markdown(by_network: Mapping[str, Scores], protocol: EvaluationProtocol) -> str:
+def score_markdown(by_network: Mapping[str, Scores], protocol: Protocol) -> str:
     """The same as Markdown."""
     header, rows, notes = _layout(by_network, protocol)
     return "\n".join([markdown(header, rows), *(f"\n{note}" for note in notes)]) + "\n"
@@ -73,17 +62,17 @@ def percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f}"
 
 
-def _layout(
-    by_network: Mapping[str, Scores], protocol: EvaluationProtocol
-) -> tuple[Sequence[str], Rows, list[str]]:
+def _layout(by_network: Mapping[str, Scores], protocol: Protocol) -> tuple[Sequence[str], Rows, list[str]]:
     if len(by_network) == 1:
         ((network, scores),) = by_network.items()
-        words = _words(replace(protocol, network=network), scores)
+        columns = _columns(protocol)
+        words, note = _words(replace(protocol, network=network), scores), _note(protocol)
         if {"random", "full"} <= scores.keys():
-            return _COLUMNS, _numbers(scores), [words, f"{_RECOVERY} {_NOTE}"]
-        kept = [column for column in range(len(_COLUMNS)) if _COLUMNS[column] != "recovery\n%"]
+            way = f"recovery: the share of the way from random to all real {protocol.records};"
+            return columns, _numbers(scores), [words, f"{way} {note}"]
+        kept = [column for column, name in enumerate(columns) if name != _RECOVERY]
         numbers = [tuple(row[column] for column in kept) for row in _numbers(scores)]
-        return [_COLUMNS[column] for column in kept], numbers, [words, _NOTE]
+        return [columns[column] for column in kept], numbers, [words, note]
     sets = next(iter(by_network.values()))
     rows: list[tuple[str, ...]] = [
         (name, *(_accuracy(scores[name]) for scores in by_network.values())) for name in sets
@@ -95,18 +84,41 @@ def _layout(
     return header, rows, [_words(replace(protocol, network="of each kind"), sets)]
 
 
-def _words(protocol: EvaluationProtocol, scores: Scores) -> str:
+def _columns(protocol: Protocol) -> Sequence[str]:
+    return (
+        "trained on",
+        protocol.records,
+        "accuracy %",
+        _RECOVERY,
+        "CvM\nbefore",
+        "CvM\nafter",
+        "extremes\n% before",
+        "extremes\n% after",
+    )
+
+
+def _note(protocol: Protocol) -> str:
+    records = protocol.records
+    return (
+        "CvM: Cramer-von Mises statistic of the latent features against the real class (compare sets of as "
+        f"many {records}); extremes: share of them outside the range of the real class ({MATCHED} {records} "
+        "of it at most); before and after the training."
+    )
+
+
+def _words(protocol: Protocol, scores: Scores) -> str:
     if "full" not in scores:
         return str(protocol)
-    epochs = protocol.epochs_for(scores["full"].pictures, full=True)
-    return f"{protocol}; full: {protocol.full_networks} networks, {epochs} epochs"
+    epochs = protocol.epochs_for(scores["full"].records, full=True)
+    networks = f"{protocol.full_networks} network" + "s" * (protocol.full_networks > 1)
+    return f"{protocol}; full: {networks}, {epochs} epochs"
 
 
 def _numbers(rows: Scores) -> Rows:
     return [
         (
             name,
-            f"{score.pictures:,}",
+            f"{score.records:,}",
             _accuracy(score),
             percent(recovery(score, rows)),
             *(f"{match.cramer_von_mises:.3f}" for match in (score.before, score.after)),

@@ -1,0 +1,193 @@
+"""One repeat: the memories, then the classifier task after task; every finished part is kept on the disk."""
+
+import json
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from lqm.condensed import CondensedNodes, load
+from lqm.engine import Config, RunFolder
+from lqm.engine.checkpoint import latest_checkpoint, save_checkpoint
+from lqm.engine.progress import Progress, warn
+from lqm.errors import ArtifactError
+from lqm.files import write_atomically
+from lqm.graphs.continual.condensing import Condensation
+from lqm.graphs.continual.learning import Learner, Lesson, judge, of_memory, whole_graphs
+from lqm.graphs.continual.planning import ContinualPlan
+
+
+@dataclass(frozen=True, eq=False)
+class Repeat:
+    """What one repeat found.
+
+    Attributes:
+        matrix: accuracies, [K, K]: row k after task k, column i of task i; NaN above the diagonal.
+        memories: what was kept of each task; empty without a memory.
+        memory_seconds: what making these took, of all tasks together.
+        learning_seconds: what training and testing took.
+    """
+
+    matrix: Tensor = field(repr=False)
+    memories: list[CondensedNodes] = field(repr=False)
+    memory_seconds: float
+    learning_seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where a repeat computes, and where it keeps what is finished.
+
+    Attributes:
+        number: of the repeat, from 0.
+        repeats: of how many, for the progress.
+        folder: None to keep nothing.
+        machine: what the last bits depend on.
+    """
+
+    number: int
+    repeats: int
+    device: torch.device
+    folder: Path | None
+    machine: Mapping[str, str | int]
+    show_progress: bool
+
+
+def learn_repeat(plan: ContinualPlan, place: Place) -> Repeat:
+    """Make the memories of all tasks and go through the stream, from where this was stopped before.
+
+    A repeat that was killed at any moment and taken up again finds bit for bit what one that was not finds.
+    """
+    config = plan.config | {"seed": plan.config["seed"] + place.number}
+    memories, memory_seconds = [], 0.0
+    if plan.request.method.has_memory:
+        memories = _read_memories(plan, place) or _make_memories(plan, place, config)
+        memory_seconds = float(memories[0].manifest["seconds"])
+    matrix, seconds = _learn(plan, place, config["seed"], memories)
+    return Repeat(matrix, memories, memory_seconds, seconds)
+
+
+def _read_memories(plan: ContinualPlan, place: Place) -> list[CondensedNodes]:
+    """The memories of all tasks, unless one is missing or damaged."""
+    found: list[CondensedNodes] = []
+    for task in plan.stream.tasks:
+        path = _memory_folder(place, task.number)
+        if path is None or not (path / "manifest.json").exists():
+            return []
+        try:
+            memory = load(path)
+        except ArtifactError as error:
+            warn(f"{error}; making it again")
+            return []
+        assert isinstance(memory, CondensedNodes)
+        found.append(memory)
+    return found
+
+
+def _make_memories(plan: ContinualPlan, place: Place, config: Config) -> list[CondensedNodes]:
+    request, stream = plan.request, plan.stream
+
+    def below(name: str) -> AbstractContextManager[RunFolder | None]:
+        return RunFolder(place.folder / name, config, place.machine) if place.folder else nullcontext()
+
+    if request.method.condense and request.distance:
+        condensation = Condensation(
+            request.name,
+            request.method.condense,
+            request.distance,
+            plan.counts,
+            request.memory,
+            request.learning,
+            config["seed"],
+            place.device,
+        )
+        made, seconds = condensation.memories(stream, below, show_progress=place.show_progress)
+    else:
+        assert request.method.store is not None
+        began = time.monotonic()
+        made = [
+            request.method.store(stream, task, counts, config["seed"], request.memory)
+            for task, counts in zip(stream.tasks, plan.counts, strict=True)
+        ]
+        seconds = time.monotonic() - began
+    kept = []
+    for task, counts, memory in zip(stream.tasks, plan.counts, made, strict=True):
+        described = config | {
+            "task": task.number,
+            "classes": list(stream.names(task)),
+            "counts": list(counts),
+            "context": int((memory.labels < 0).sum()),
+            "seconds": round(seconds, 3),
+        }
+        whole = replace(memory, manifest=described | memory.manifest)
+        path = _memory_folder(place, task.number)
+        kept.append(whole.write(path) if path else whole)
+    return kept
+
+
+def _learn(
+    plan: ContinualPlan, place: Place, seed: int, memories: list[CondensedNodes]
+) -> tuple[Tensor, float]:
+    """The accuracy matrix, [K, K], and the seconds of training and testing."""
+    request, stream = plan.request, plan.stream
+    tasks = len(stream.tasks)
+    learner = Learner(stream, request.learning, seed, place.device, "classifier")
+    matrix = torch.full((tasks, tasks), torch.nan, dtype=torch.float64)
+    first, seconds = _take_up(learner, matrix, place)
+    if first == tasks:
+        return matrix, seconds
+    graphs = whole_graphs(stream, place.device)
+    lesson = Lesson(
+        stream,
+        graphs,
+        [of_memory(memory, place.device) for memory in memories] or None,
+        keeps=request.method.keeps,
+        in_memory=bool(memories) and request.learning.train_in_memory,
+    )
+    before = place.number * tasks
+    title = f"learn, repeat {place.number + 1} of {place.repeats}"
+    with Progress(title, place.repeats * tasks, before + first, shown=place.show_progress) as bar:
+        for task in stream.tasks[first:]:
+            began = time.monotonic()
+            learner.learn(task, lesson.at(task))
+            row = judge(learner.network, stream, graphs, task.number, among_task=request.scoring == "task")
+            matrix[task.number, : task.number + 1] = torch.tensor(row, dtype=torch.float64)
+            seconds += time.monotonic() - began
+            _keep(learner, matrix, task.number + 1, seconds, place)
+            bar.update(before + task.number + 1, {"accuracy so far": sum(row) / len(row)})
+    return matrix, seconds
+
+
+def _take_up(learner: Learner, matrix: Tensor, place: Place) -> tuple[int, float]:
+    """Bring learner and matrix to the last finished task; gives how many are finished, and their seconds."""
+    checkpoint = latest_checkpoint(place.folder / "checkpoints", warn) if place.folder else None
+    if checkpoint is None:
+        return 0, 0.0
+    matrix.copy_(checkpoint.state["matrix"])
+    learner.load_state(checkpoint.state)
+    _write_rows(matrix, checkpoint.step, place)
+    return checkpoint.step, float(checkpoint.state["seconds"])
+
+
+def _keep(learner: Learner, matrix: Tensor, finished: int, seconds: float, place: Place) -> None:
+    if place.folder:
+        progress = {"matrix": matrix, "seconds": torch.tensor(seconds, dtype=torch.float64)}
+        save_checkpoint(place.folder / "checkpoints", finished, learner.state() | progress)
+        _write_rows(matrix, finished, place)
+
+
+def _write_rows(matrix: Tensor, finished: int, place: Place) -> None:
+    """Rows of the matrix for whoever looks into the folder; the checkpoint is what is gone on from."""
+    for number in range(finished):
+        path = place.folder / f"after-{number:02d}.json" if place.folder else None
+        if path and not path.exists():
+            row = {"task": number, "accuracies": matrix[number, : number + 1].tolist()}
+            write_atomically(path, json.dumps(row).encode() + b"\n")
+
+
+def _memory_folder(place: Place, task: int) -> Path | None:
+    return place.folder / "memory" / f"task-{task:02d}" if place.folder else None

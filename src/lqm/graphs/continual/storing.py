@@ -1,0 +1,106 @@
+"""Memories of real nodes: which of a task are kept, and which of the edges between them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lqm.condensed import CondensedNodes
+from lqm.engine.randomness import generator, seeded
+from lqm.graphs.continual.settings import NoSettings, SubgraphSettings
+from lqm.graphs.graph import Graph, dense
+from lqm.graphs.networks import Inputs, make_network
+from lqm.graphs.population import choose_nodes, population
+from lqm.graphs.stream import Stream, Task
+
+# A task of a stream, how many nodes of each of its classes to keep, a seed, the settings: what is kept.
+Store = Callable[[Stream, Task, Sequence[int], int, Any], CondensedNodes]
+
+_ENCODER, _EMBEDDING = "gcn:width=512:depth=2", 256
+
+
+def store_random(
+    stream: Stream, task: Task, counts: Sequence[int], seed: int, settings: NoSettings
+) -> CondensedNodes:
+    """Random training nodes of each class, without edges."""
+    return _kept(stream, task, _random_nodes(stream, task, counts, seed), edges=False)
+
+
+def store_nearest_to_mean(
+    stream: Stream, task: Task, counts: Sequence[int], seed: int, settings: NoSettings
+) -> CondensedNodes:
+    """ER-GNN (Zhou & Cao 2021), "mean of feature": the nodes nearest to the mean embedding of their class.
+
+    x_1, ..., x_k = the k training nodes of least ||phi(x) - mean of phi over the class||, without edges
+
+    phi is a random GCN of 512 hidden and 256 last units, the same for all tasks, as in CaT's code. That code
+    then keeps the nodes least similar to the mean, which is a slip: here it is the nearest, as in the paper.
+    """
+    nearest = []
+    embeddings = random_embeddings(task.graph, seed)
+    for nodes, count in zip(task.by_class, counts, strict=True):
+        own = embeddings[nodes]
+        distances = (own - own.mean(dim=0)).norm(dim=1)
+        nearest.append(nodes[distances.argsort(stable=True)[:count]])
+    return _kept(stream, task, torch.cat(nearest), edges=False)
+
+
+def store_subgraph(
+    stream: Stream, task: Task, counts: Sequence[int], seed: int, settings: SubgraphSettings
+) -> CondensedNodes:
+    """SSM, sparsified subgraph memory (Zhang et al. 2022): random nodes and all edges between stored ones.
+
+    Sampled neighbours of a node, if any are asked for, are stored beside it as context: any node of the
+    task's graph, without its label. They come after the labelled nodes and are not part of the budget.
+    """
+    centres = _random_nodes(stream, task, counts, seed)
+    context: list[int] = []
+    adjacency = task.graph.adjacency
+    for centre in centres.tolist():
+        around = adjacency.indices[adjacency.indptr[centre] : adjacency.indptr[centre + 1]]
+        draws = generator(seed, f"neighbours in task {task.number}", centre)
+        context += around[
+            torch.randperm(len(around), generator=draws)[: settings.neighbours].numpy()
+        ].tolist()
+    stored = set(centres.tolist())
+    beside = torch.tensor([node for node in dict.fromkeys(context) if node not in stored], dtype=torch.int64)
+    return _kept(stream, task, centres, beside, edges=True)
+
+
+@torch.no_grad()
+def random_embeddings(graph: Graph, seed: int) -> Tensor:
+    """What a random GCN of two layers makes of each node, [N, 256]."""
+    with seeded(seed, "er-gnn"):
+        encoder = make_network(_ENCODER, graph.width, _EMBEDDING)
+    found: Tensor = encoder(Inputs(graph.features, graph.adjacency, torch.device("cpu")))
+    return found
+
+
+def _random_nodes(stream: Stream, task: Task, counts: Sequence[int], seed: int) -> Tensor:
+    """Random training nodes of each class: the same that a condensation starts from."""
+    names = stream.names(task)
+    real = population(task.graph, task.by_class, names, hops=0)
+    return torch.cat(
+        [
+            nodes[choose_nodes("random", real, label, count, seed)]
+            for label, (nodes, count) in enumerate(zip(task.by_class, counts, strict=True))
+        ]
+    )
+
+
+def _kept(
+    stream: Stream, task: Task, nodes: Tensor, context: Tensor | None = None, *, edges: bool
+) -> CondensedNodes:
+    """Nodes of a task as a set: first those with a label, then those beside them without."""
+    beside = nodes[:0] if context is None else context
+    part = task.graph.part(torch.cat([nodes, beside]))
+    pairs = np.stack(part.adjacency.nonzero()) if edges else np.zeros((2, 0))
+    return CondensedNodes(
+        dense(part.features),
+        torch.cat([part.labels[: len(nodes)], torch.full_like(beside, -1)]),
+        stream.class_names,
+        {},
+        edges=torch.from_numpy(pairs.astype(np.int64)),
+    )

@@ -1,0 +1,43 @@
+"""How condensed nodes are judged, for `lqm.evaluate`."""
+
+import torch
+
+from lqm.condensed import CondensedNodes
+from lqm.graphs.baselines import BASELINES, Chooser, baseline
+from lqm.graphs.evaluation import PROTOCOLS, GraphProtocol, fresh_network, score
+from lqm.graphs.graph import Graph, undirected
+from lqm.graphs.networks import check_spec
+from lqm.graphs.source import GraphSource
+from lqm.graphs.sources import load_graph
+from lqm.scores import Kind
+
+
+def _records(
+    name: str,
+    small: CondensedNodes,
+    source: GraphSource,
+    protocol: GraphProtocol,
+    seed: int,
+    device: torch.device,
+) -> Chooser:
+    """What network j is trained on: the condensed nodes, or a baseline of as many of each class."""
+    if name == "condensed":
+        sources, targets = small.edges.numpy()
+        nodes = Graph(small.features, undirected(sources, targets, len(small.labels)), small.labels)
+        return lambda j: nodes
+    counts = small.labels[small.labels >= 0].bincount(minlength=len(source.class_names))
+    return baseline(name, source, counts.tolist(), seed)
+
+
+NODES = Kind(
+    what="graph",
+    told_by="nodes, features, edges, labels, class names or split",
+    protocols=PROTOCOLS,
+    baselines=BASELINES,
+    read_protocol=GraphProtocol,
+    check_spec=check_spec,
+    find_source=load_graph,
+    fresh_network=fresh_network,
+    records=_records,
+    score=score,
+)

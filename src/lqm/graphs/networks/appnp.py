@@ -1,0 +1,40 @@
+"""Predict, then propagate."""
+
+from typing import ClassVar
+
+from torch import Tensor
+
+from lqm.graphs.networks.gcn import MLP
+from lqm.graphs.networks.inputs import Inputs
+
+_TELEPORT = 0.1
+
+
+class APPNP(MLP):
+    """A multilayer perceptron whose logits are then propagated (Klicpera et al. 2019).
+
+    Formula: Z_0 = MLP(X), Z_(k+1) = (1 - alpha) A_hat Z_k + alpha Z_0, with alpha = 0.1
+
+    Args:
+        features: number of features of a node.
+        classes: number of classes.
+        width: units of each hidden layer.
+        depth: number of layers of the perceptron.
+        hops: how often the logits are propagated.
+    """
+
+    title: ClassVar[str] = "APPNP-{depth} of width {width}"
+
+    def __init__(self, features: int, classes: int, width: int = 256, depth: int = 2, hops: int = 10) -> None:
+        super().__init__(features, classes, width, depth)
+        self.reach = self.hops = hops
+
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Logits, [N, classes]."""
+        own = super().forward(inputs)
+        if inputs.heard is None:
+            return own
+        logits = own
+        for _ in range(self.hops):
+            logits = (1 - _TELEPORT) * (inputs.heard @ logits) + _TELEPORT * own
+        return logits

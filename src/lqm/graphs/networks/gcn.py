@@ -1,0 +1,65 @@
+"""The graph convolutional network, and the same without a graph."""
+
+from typing import ClassVar
+
+from torch import Tensor, nn
+
+from lqm.graphs.networks.inputs import Inputs
+from lqm.graphs.networks.network import GraphNetwork, glorot, layer_sizes, zeros
+
+
+class GCN(GraphNetwork):
+    """Graph convolutions with ReLU between them (Kipf & Welling 2017).
+
+    Formula: H' = ReLU(A_hat H W + b)
+
+    Args:
+        features: number of features of a node.
+        classes: number of classes.
+        width: units of each hidden layer.
+        depth: number of layers, of which the last gives the logits.
+    """
+
+    title: ClassVar[str] = "GCN-{depth} of width {width}"
+
+    def __init__(self, features: int, classes: int, width: int = 256, depth: int = 2) -> None:
+        super().__init__()
+        self.reach = depth - 1
+        sizes = layer_sizes(type(self).__name__.lower(), features, classes, width, depth)
+        self.weights = nn.ParameterList(glorot(*size) for size in sizes)
+        self.biases = nn.ParameterList(zeros(outputs) for _, outputs in sizes)
+
+    def embed(self, inputs: Inputs) -> Tensor:
+        """The last hidden layer, [N, width]."""
+        hidden: Tensor | None = None
+        for number in range(len(self.weights) - 1):
+            hidden = self._layer(number, inputs, hidden).relu_()
+        assert hidden is not None
+        return hidden
+
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Logits, [N, classes]."""
+        return self._layer(len(self.weights) - 1, inputs, self.embed(inputs))
+
+    def _layer(self, number: int, inputs: Inputs, hidden: Tensor | None) -> Tensor:
+        return inputs.hear(self.weights[number], hidden).add_(self.biases[number])
+
+
+class MLP(GCN):
+    """Layers with ReLU between them that see each node alone; its weights are those of a GCN.
+
+    Args:
+        features: number of features of a node.
+        classes: number of classes.
+        width: units of each hidden layer.
+        depth: number of layers, of which the last gives the logits.
+    """
+
+    title: ClassVar[str] = "MLP-{depth} of width {width}"
+
+    def __init__(self, features: int, classes: int, width: int = 256, depth: int = 2) -> None:
+        super().__init__(features, classes, width, depth)
+        self.reach = 0
+
+    def _layer(self, number: int, inputs: Inputs, hidden: Tensor | None) -> Tensor:
+        return super()._layer(number, inputs.without_edges(), hidden)

@@ -1,0 +1,55 @@
+"""What every network on graphs has, and fresh weights of its layers."""
+
+from itertools import pairwise
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from lqm.errors import ConfigError
+from lqm.graphs.networks.inputs import Inputs
+
+
+class GraphNetwork(nn.Module):
+    """A network that names the class of every node of a graph.
+
+    Attributes:
+        title: its name in tables, with options of its constructor in braces.
+        reach: how far away are the nodes of which a node needs hidden features; None if that is not known.
+            What the first layer hears of features that do not change counts for nothing.
+    """
+
+    title: ClassVar[str] = "network"
+    reach: int | None = None
+
+    def embed(self, inputs: Inputs) -> Tensor:
+        """The last hidden layer, [N, width]."""
+        raise NotImplementedError
+
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Logits, [N, classes]."""
+        raise NotImplementedError
+
+
+def glorot(inputs: int, outputs: int) -> nn.Parameter:
+    """Fresh weights [inputs, outputs], uniform within sqrt(6 / (inputs + outputs)) (Glorot & Bengio 2010)."""
+    return nn.Parameter(nn.init.xavier_uniform_(torch.empty(inputs, outputs)))
+
+
+def zeros(outputs: int) -> nn.Parameter:
+    """A fresh bias, [outputs]."""
+    return nn.Parameter(torch.zeros(outputs))
+
+
+def layer_sizes(name: str, features: int, classes: int, width: int, depth: int) -> list[tuple[int, int]]:
+    """Inputs and outputs of each layer, all but the last of which are hidden.
+
+    Raises:
+        ConfigError: when there would be no hidden layer.
+    """
+    if depth < 2:
+        raise ConfigError(
+            f"depth of {name} is {depth}, which leaves no hidden layer; it should be at least 2, or use sgc"
+        )
+    sizes = [features, *[width] * (depth - 1), classes]
+    return list(pairwise(sizes))

@@ -1,0 +1,33 @@
+"""GraphSAGE with the mean over neighbours."""
+
+from typing import ClassVar
+
+from torch import Tensor, nn
+
+from lqm.graphs.networks.gcn import MLP
+from lqm.graphs.networks.inputs import Inputs
+from lqm.graphs.networks.network import glorot
+
+
+class SAGE(MLP):
+    """Each layer sees a node and the mean of its neighbours, by weights of their own (Hamilton et al. 2017).
+
+    Formula: H' = ReLU(H W + D^-1 A H W' + b)
+
+    Args:
+        features: number of features of a node.
+        classes: number of classes.
+        width: units of each hidden layer.
+        depth: number of layers, of which the last gives the logits.
+    """
+
+    title: ClassVar[str] = "SAGE-{depth} of width {width}"
+
+    def __init__(self, features: int, classes: int, width: int = 256, depth: int = 2) -> None:
+        super().__init__(features, classes, width, depth)
+        self.reach = depth - 1
+        self.neighbours = nn.ParameterList(glorot(*weight.shape) for weight in self.weights)
+
+    def _layer(self, number: int, inputs: Inputs, hidden: Tensor | None) -> Tensor:
+        seen = super()._layer(number, inputs, hidden)
+        return seen if inputs.mean is None else seen + inputs.hear_mean(self.neighbours[number], hidden)

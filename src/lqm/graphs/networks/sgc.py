@@ -1,0 +1,35 @@
+"""The simple graph convolution."""
+
+from typing import ClassVar
+
+from torch import Tensor
+
+from lqm.graphs.networks.inputs import Inputs
+from lqm.graphs.networks.network import GraphNetwork, glorot, zeros
+
+
+class SGC(GraphNetwork):
+    """One linear layer on propagated features (Wu et al. 2019).
+
+    Formula: A_hat^hops X W + b
+
+    Args:
+        features: number of features of a node.
+        classes: number of classes.
+        hops: how often a node hears its neighbours.
+    """
+
+    title: ClassVar[str] = "SGC of {hops} hops"
+
+    def __init__(self, features: int, classes: int, hops: int = 2) -> None:
+        super().__init__()
+        self.weight, self.bias, self.hops = glorot(features, classes), zeros(classes), hops
+        self.reach = 0
+
+    def embed(self, inputs: Inputs) -> Tensor:
+        """What the linear layer is fed, A_hat^hops X, [N, F]: there is no hidden layer."""
+        return inputs.spread(inputs.dense, self.hops)
+
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Logits, [N, classes]."""
+        return inputs.hear(self.weight, hops=self.hops) + self.bias

@@ -1,0 +1,87 @@
+"""Class numbers of nodes, and their names."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lqm.errors import DataError
+from lqm.graphs.sources.notes import counted
+
+Array = np.ndarray[Any, Any]
+
+_SHOWN = 10
+
+
+def clean_labels(
+    found: Array, names: Sequence[str] | None, place: str
+) -> tuple[Tensor, tuple[str, ...], list[str]]:
+    """Labels from 0 without gaps, -1 for none; the names of the classes; and notes.
+
+    Raises:
+        DataError: when there is not one whole number for each node, or fewer than two classes.
+    """
+    array = _whole_numbers(found, place)
+    present, numbered = np.unique(array, return_inverse=True)
+    missing = int((array == -1).sum())
+    if missing:
+        present, numbered = present[1:], numbered - 1
+    if len(present) < 2:
+        raise DataError(f"{place} has labels of {len(present)} class; it should have two classes or more")
+    notes = []
+    if missing:
+        notes.append(
+            f"{counted(missing, 'node has', 'nodes have')} no label: "
+            "heard by the neighbours, but neither condensed nor judged by"
+        )
+    labels = torch.from_numpy(numbered.astype(np.int64).reshape(-1))
+    if names is None:
+        named = tuple(str(number) for number in present)
+        if present[-1] >= len(present):
+            notes.append("class numbers without a node were left out; the others keep their number as a name")
+        return labels, named, notes
+    if present[-1] >= len(names):
+        raise DataError(f"{place} has the label {present[-1]} and {len(names)} class names; name all classes")
+    if len(names) > len(present):
+        dropped = sorted(set(range(len(names))) - set(present.tolist()))
+        shown = ", ".join(f"'{names[number]}'" for number in dropped[:_SHOWN])
+        more = ", ..." if len(dropped) > _SHOWN else ""
+        notes.append(f"classes without a node were dropped: {shown}{more}")
+    return labels, tuple(str(names[number]) for number in present), notes
+
+
+def names_of(array: Array | None, place: str) -> tuple[str, ...] | None:
+    """Names of classes out of an array of strings.
+
+    Raises:
+        DataError: when it is none.
+    """
+    if array is None:
+        return None
+    if array.ndim != 1 or array.dtype.kind not in "US":
+        raise DataError(f"class_names of {place} should be strings, a name a class; they are {array.dtype}")
+    return tuple(name.decode(errors="replace") if isinstance(name, bytes) else str(name) for name in array)
+
+
+def _whole_numbers(found: Array, place: str) -> Array:
+    array = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
+    if array.ndim != 1:
+        raise DataError(
+            f"{place} has labels of shape {list(array.shape)}; there should be one a node, [N]: "
+            "nodes of several classes can't be condensed"
+        )
+    if array.size == 0:
+        raise DataError(f"{place} has no nodes; it should have a label for each of some nodes")
+    if array.dtype.kind == "f":
+        array = np.where(np.isnan(array), -1, array)
+        if not np.isfinite(array).all() or (np.mod(array, 1) != 0).any():
+            raise DataError(f"{place} has labels that are not whole numbers; number the classes 0, 1, 2, ...")
+    elif array.dtype.kind not in "iu":
+        raise DataError(f"{place} has labels of type {array.dtype}; number the classes 0, 1, 2, ...")
+    if array.min() < -1:
+        raise DataError(
+            f"{place} has the label {array.min()}; number the classes 0, 1, 2, ... and use -1 for none"
+        )
+    return array.astype(np.int64)

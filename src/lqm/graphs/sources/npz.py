@@ -1,0 +1,147 @@
+"""Graphs in NumPy `.npz` files: of plain arrays, and of CSR pieces as in the common benchmarks."""
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lqm.errors import DataError
+from lqm.graphs.sources.edges import edges_of_rows
+from lqm.graphs.sources.features import rows_of
+from lqm.graphs.sources.found import Found
+from lqm.graphs.sources.labels import names_of
+from lqm.graphs.sources.splits import MASKS, split_of_masks
+from lqm.sentences import reason
+
+Array = np.ndarray[Any, Any]
+
+_PIECES = ("data", "indices", "indptr", "shape")
+_ADJACENCY = ("adj_", "adj_matrix.", "adj_matrix_")
+_ATTRIBUTES = ("attr_", "attr_matrix.", "attr_matrix_")
+_DENSE_ATTRIBUTES = ("attr_matrix", "attr")
+_LABELS = ("labels", "label")
+
+
+class Arrays:
+    """The arrays of a file, each read when it is asked for; what is never asked for is never touched."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.keys = keys_of(path)
+
+    def __getitem__(self, key: str) -> Array:
+        """The array under a key.
+
+        Raises:
+            DataError: when there is none, it is damaged, or it holds objects.
+        """
+        if key not in self.keys:
+            raise DataError(f"{self.path} holds {', '.join(sorted(self.keys))}; '{key}' is missing")
+        try:
+            with np.load(self.path, allow_pickle=False) as arrays:
+                array: Array = arrays[key]
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+            raise DataError(f"{self.path} is damaged ({reason(error)}); make or fetch it again") from error
+        except ValueError as error:
+            raise DataError(
+                f"'{key}' of {self.path} holds objects or is damaged ({reason(error)}); save plain arrays"
+            ) from error
+        return array
+
+    def first(self, keys: tuple[str, ...]) -> str | None:
+        """The first of some keys that is there."""
+        return next((key for key in keys if key in self.keys), None)
+
+    def rows(self, prefix: str) -> Any:
+        """The sparse matrix whose pieces have names that begin so."""
+        pieces = [self[f"{prefix}{piece}"] for piece in _PIECES]
+        return rows_of(*pieces, place=f"'{prefix}data' of {self.path}")
+
+
+def keys_of(path: Path) -> set[str]:
+    """The names of the arrays in a file.
+
+    Raises:
+        DataError: when it is no `.npz`.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {name.removesuffix(".npy") for name in archive.namelist()}
+    except (zipfile.BadZipFile, OSError) as error:
+        raise DataError(f"{path} can't be read as .npz ({reason(error)}); make or fetch it again") from error
+
+
+def holds_graph(path: Path) -> bool:
+    """Whether a file is a `.npz` with the edges of a graph in it."""
+    try:
+        keys = keys_of(path)
+    except DataError:
+        return False
+    return "edge_index" in keys or any(f"{prefix}indptr" in keys for prefix in _ADJACENCY)
+
+
+def read_npz(path: Path) -> Found:
+    """The graph in a file, in one of the two forms.
+
+    Raises:
+        DataError: when the file is damaged, or holds something else.
+    """
+    arrays = Arrays(path)
+    prefix = next((prefix for prefix in _ADJACENCY if f"{prefix}indptr" in arrays.keys), None)
+    if "edge_index" in arrays.keys:
+        return _read_plain(arrays)
+    if prefix:
+        return _read_benchmark(arrays, prefix)
+    raise DataError(
+        f"{path} holds {', '.join(sorted(arrays.keys)) or 'nothing'}; a graph should hold edge_index [2, E] "
+        "and y [N], or adj_indptr and its fellows and labels"
+    )
+
+
+def _read_plain(arrays: Arrays) -> Found:
+    features: Any = None
+    if "x_indptr" in arrays.keys:
+        features = arrays.rows("x_")
+    elif "x" in arrays.keys:
+        features = arrays["x"]
+    names = names_of(arrays["class_names"], str(arrays.path)) if "class_names" in arrays.keys else None
+    labels = arrays["y"]
+    masks = {mask: arrays[mask] for mask in MASKS if mask in arrays.keys}
+    published, notes = split_of_masks(masks, len(labels) if labels.ndim else 0, str(arrays.path))
+    return Found(arrays["edge_index"], labels, features, names, published, notes)
+
+
+def _read_benchmark(arrays: Arrays, prefix: str) -> Found:
+    labels = arrays.first(_LABELS)
+    if labels is None:
+        raise DataError(f"{arrays.path} holds {', '.join(sorted(arrays.keys))}; 'labels' is missing")
+    adjacency = arrays.rows(prefix)
+    weighted = bool((adjacency.data != 1).any())
+    adjacency.eliminate_zeros()
+    return Found(
+        edges_of_rows(adjacency.indptr, adjacency.indices),
+        arrays[labels],
+        _attributes(arrays),
+        _names(arrays),
+        notes=("weights of edges were left out",) if weighted else (),
+    )
+
+
+def _attributes(arrays: Arrays) -> Any:
+    for prefix in _ATTRIBUTES:
+        if f"{prefix}indptr" in arrays.keys:
+            return arrays.rows(prefix)
+    key = arrays.first(_DENSE_ATTRIBUTES)
+    return arrays[key] if key else None
+
+
+def _names(arrays: Arrays) -> tuple[str, ...] | None:
+    """The names of the classes, if they are plain strings; some files have objects there."""
+    if "class_names" not in arrays.keys:
+        return None
+    try:
+        return names_of(arrays["class_names"], str(arrays.path))
+    except DataError:
+        return None

@@ -1,0 +1,117 @@
+"""The raw files of Planetoid (Yang et al. 2016): `ind.NAME.allx` and its fellows."""
+
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array, vstack
+
+from lqm.arrays import SparseRecord, read_arrays
+from lqm.errors import DataError
+from lqm.graphs.sources.features import rows_of
+from lqm.graphs.sources.found import Found
+from lqm.graphs.sources.splits import Split
+
+Array = np.ndarray[Any, Any]
+
+_VALIDATION = 500
+
+
+def find_planetoid(path: Path) -> list[Path]:
+    """Each `ind.NAME.graph` in a folder or its `raw`, or the one that the path leads to."""
+    if path.is_file():
+        return [path] if path.match("ind.*.graph") else []
+    return sorted(path.glob("ind.*.graph")) or sorted(path.glob("raw/ind.*.graph"))
+
+
+def read_planetoid(graphs: list[Path]) -> Found:
+    """The graph whose `ind.NAME.graph` is given; its fellows lie beside it.
+
+    Nodes that `test.index` leaves out have neither features nor a label, as in citeseer.
+
+    Raises:
+        DataError: when there are several, or a file is missing, damaged, or doesn't go with the others.
+    """
+    graph, *others = graphs
+    if others:
+        names = ", ".join(file.name for file in graphs)
+        raise DataError(f"{graph.parent} has several graphs, {names}; give the path of one of these files")
+    stem = graph.name.removesuffix("graph")
+    fellows = ("allx", "tx", "ally", "ty", "y", "test.index")
+    allx, tx, ally, ty, y, test_index = (graph.with_name(f"{stem}{fellow}") for fellow in fellows)
+    for path in (allx, tx, ally, ty, y, test_index):
+        if not path.is_file():
+            raise DataError(f"there is no {path}; it should lie beside {graph.name}")
+    known, tested = _sparse(allx), _sparse(tx)
+    labels, test_labels = _array(ally), _array(ty)
+    order = _test_index(test_index)
+    first = known.shape[0]
+    train = len(_array(y))
+    widths = known.shape[1] == tested.shape[1] and labels.shape[1] == test_labels.shape[1]
+    lengths = train <= first == len(labels) and 0 < len(order) == len(test_labels) == tested.shape[0]
+    if not widths or not lengths:
+        raise DataError(
+            f"{graph.parent} has {first} and {tested.shape[0]} rows in {stem}allx and tx, {len(labels)} and "
+            f"{len(test_labels)} in ally and ty, and {len(order)} in test.index; fetch the files again"
+        )
+    if len(np.unique(order)) != len(order) or order.min() < first:
+        raise DataError(f"{test_index} should list other nodes than the first {first}, once each")
+    sources, targets = _edges(graph)
+    nodes = 1 + max(int(order.max()), int(sources.max(initial=0)))
+    # The row of each node among those of allx, of tx, and one of zeros.
+    rows = np.full(nodes, first + len(order))
+    rows[:first] = np.arange(first)
+    rows[order] = first + np.arange(len(order))
+    zeros = csr_array((1, known.shape[1]), dtype=np.float32)
+    features = csr_array(vstack([known, tested, zeros], format="csr"))[rows]
+    numbers = np.concatenate([_classes(labels), _classes(test_labels), [-1]])[rows]
+    published = Split(
+        torch.arange(train),
+        torch.arange(train, min(train + _VALIDATION, first)),
+        torch.from_numpy(order),
+    )
+    missing = nodes - first - len(order)
+    notes = (f"{missing:,} test nodes have no features: theirs are 0",) if missing else ()
+    return Found((sources, targets), numbers, features, None, published, notes)
+
+
+def _sparse(path: Path) -> Any:
+    record = read_arrays(path)
+    if not isinstance(record, SparseRecord):
+        raise DataError(f"{path} should hold a sparse matrix; fetch it again")
+    state = record.state
+    data, indices, indptr = (state.get(name) for name in ("data", "indices", "indptr"))
+    if not all(isinstance(piece, np.ndarray) for piece in (data, indices, indptr)):
+        raise DataError(f"{path} holds a sparse matrix without data, indices or indptr; fetch it again")
+    return rows_of(data, indices, indptr, state.get("_shape", state.get("shape")), place=str(path))
+
+
+def _array(path: Path) -> Array:
+    array = read_arrays(path)
+    if not isinstance(array, np.ndarray) or array.ndim != 2:
+        raise DataError(f"{path} should hold an array of 0 and 1, a column a class; fetch it again")
+    return array
+
+
+def _classes(one_hot: Array) -> Array:
+    return np.where(one_hot.any(axis=1), one_hot.argmax(axis=1), -1)
+
+
+def _test_index(path: Path) -> Array:
+    try:
+        return np.array([int(word) for word in path.read_text().split()], np.int64)
+    except ValueError as error:
+        raise DataError(f"{path} should hold numbers of nodes, one a line; fetch it again") from error
+
+
+def _edges(path: Path) -> tuple[Array, Array]:
+    graph = read_arrays(path)
+    try:
+        lengths = [len(neighbours) for neighbours in graph.values()]
+        sources = np.repeat(np.fromiter(graph, np.int64), lengths)
+        targets = np.fromiter(chain.from_iterable(graph.values()), np.int64)
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"{path} should hold a list of neighbours for each node; fetch it again") from error
+    return sources, targets

@@ -1,0 +1,79 @@
+"""A graph of PyTorch Geometric, as a source."""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from torch import Tensor, strided
+
+from lqm.errors import DataError
+from lqm.graphs.source import GraphSource
+from lqm.graphs.sources.found import Found, Reading, clean, finish
+from lqm.graphs.sources.splits import MASKS, split_of_masks
+
+
+def is_pyg(source: object) -> bool:
+    """Whether an object is a `Data` of PyG, which needn't be imported to know that it isn't."""
+    module = sys.modules.get("torch_geometric.data")
+    return module is not None and isinstance(source, module.Data)
+
+
+def from_pyg(
+    data: Any,
+    name: str = "graph",
+    class_names: Sequence[str] | None = None,
+    *,
+    features: str | None = None,
+    split: str | None = None,
+) -> GraphSource:
+    """A source made of a `torch_geometric.data.Data`.
+
+    Args:
+        data: with `edge_index` [2, E] and `y` [N]; `x` [N, F], dense or sparse; and `train_mask`, `val_mask`
+            and `test_mask` if there is a published split. Of several splits, [N, S], the first is used.
+        name: what to call it.
+        class_names: what the labels mean; their numbers if not given.
+        features: what to make the features of if there is no `x`: degree, spectral or one-hot.
+        split: `published` or `random`; the first where there is one, if not given.
+
+    Raises:
+        DataError: when something is missing or can't be used.
+        ConfigError: when an option can't be used.
+    """
+    reading = Reading(name, features, split, show_progress=False)
+    for key in ("edge_index", "y"):
+        if not isinstance(getattr(data, key, None), Tensor):
+            raise DataError(f"'{name}' has no tensor called {key}; a graph should have edge_index and y")
+    given = {mask: getattr(data, mask, None) for mask in MASKS}
+    masks = {mask: _array(tensor) for mask, tensor in given.items() if tensor is not None}
+    published, notes = split_of_masks(masks, data.y.shape[0] if data.y.ndim else 0, f"'{name}'")
+    x = getattr(data, "x", None)
+    found = Found(
+        _array(data.edge_index),
+        _array(data.y),
+        None if x is None else _features(x),
+        class_names,
+        published,
+        notes,
+    )
+    return finish(clean(found, reading), reading)
+
+
+def _array(tensor: Tensor) -> Any:
+    return tensor.detach().cpu().numpy()
+
+
+def _features(x: Any) -> Any:
+    if not isinstance(x, Tensor):
+        return np.asarray(x)
+    if x.layout == strided:
+        return _array(x.float())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that sparse tensors are in beta
+        rows = x.detach().cpu().float().to_sparse_csr()
+    # A copy, since features are sorted where they lie.
+    pieces = (rows.values().numpy(), rows.col_indices().numpy(), rows.crow_indices().numpy())
+    return csr_array(pieces, shape=tuple(rows.shape), copy=True)

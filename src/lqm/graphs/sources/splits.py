@@ -1,0 +1,105 @@
+"""Which nodes are to train, to choose settings and to judge with."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lqm.engine.randomness import generator
+from lqm.errors import DataError
+from lqm.graphs.sources.notes import counted
+
+MASKS = ("train_mask", "val_mask", "test_mask")
+
+_HELD_OUT = 0.2
+
+
+class Split(NamedTuple):
+    """Numbers of nodes, int64; unchecked until `published_split` has seen them."""
+
+    train: Tensor
+    validation: Tensor
+    test: Tensor
+
+
+def split_of_masks(masks: dict[str, Any], nodes: int, place: str) -> tuple[Split | None, tuple[str, ...]]:
+    """The split whose masks say yes or no for each node, [N]; of several splits, [N, S], the first.
+
+    Args:
+        masks: those of `MASKS` that there are; `val_mask` may be missing.
+        nodes: how many nodes there are.
+        place: what to call the graph in an error.
+
+    Raises:
+        DataError: when a mask is not yes or no for each node, or is missing.
+    """
+    if not masks:
+        return None, ()
+    masks = {"val_mask": np.zeros(nodes, bool), **masks}
+    notes: tuple[str, ...] = ()
+    parts = []
+    for name in MASKS:
+        if name not in masks:
+            raise DataError(f"{place} has no {name}, but another mask; there should be both or none")
+        mask = np.asarray(masks[name])
+        if mask.ndim == 2:
+            notes = (f"of {mask.shape[1]} published splits the first is used",)
+            mask = mask[:, 0]
+        if mask.dtype != bool or mask.shape != (nodes,):
+            raise DataError(
+                f"{name} of {place} has shape {list(mask.shape)} and type {mask.dtype}; "
+                f"with {nodes} labels it should be [{nodes}] and bool"
+            )
+        parts.append(torch.from_numpy(mask.nonzero()[0]))
+    return Split(*parts), notes
+
+
+def published_split(
+    published: Split, labels: Tensor, class_names: tuple[str, ...], name: str
+) -> tuple[Split, tuple[str, ...]]:
+    """The published split without the nodes that have no label.
+
+    Raises:
+        DataError: when it leaves a class without a training node, or nothing to test with.
+    """
+    for part, nodes in zip(Split._fields, published, strict=True):
+        if len(nodes) and not (int(nodes.min()) >= 0 and int(nodes.max()) < len(labels)):
+            raise DataError(
+                f"the published {part} nodes of '{name}' are not all among its {len(labels)} nodes"
+            )
+    kept = Split(*(nodes[labels[nodes] >= 0].sort().values for nodes in published))
+    present = labels[kept.train].bincount(minlength=len(class_names))
+    if (present == 0).any():
+        raise DataError(
+            f"the published split of '{name}' has no training node of class "
+            f"'{class_names[int(present.argmin())]}'; say split=random"
+        )
+    if not len(kept.test):
+        raise DataError(f"the published split of '{name}' has no test node with a label; say split=random")
+    dropped = sum(len(nodes) for nodes in published) - sum(len(nodes) for nodes in kept)
+    left_out = counted(dropped, "node", "nodes")
+    return kept, (f"{left_out} of the published split without a label left out of it",) if dropped else ()
+
+
+def random_split(labels: Tensor, name: str) -> Split:
+    """60/20/20 of each class, drawn once and for all; what is left over by rounding goes to training.
+
+    Raises:
+        DataError: when no class is large enough to hold a node out.
+    """
+    draws = generator(0, "graph split")
+    train: list[Tensor] = []
+    validation: list[Tensor] = []
+    test: list[Tensor] = []
+    by_class = labels.argsort(stable=True)[int((labels < 0).sum()) :]
+    for members in by_class.split(labels[by_class].bincount().tolist()):
+        shuffled = members[torch.randperm(len(members), generator=draws)]
+        held_out = int(_HELD_OUT * len(members) + 0.5)
+        parts = shuffled.split([held_out, held_out, len(members) - 2 * held_out])
+        for part, nodes in zip((test, validation, train), parts, strict=True):
+            part.append(nodes)
+    split = Split(*(torch.cat(part).sort().values for part in (train, validation, test)))
+    if not len(split.test):
+        raise DataError(f"'{name}' has no class of three nodes or more, so none can be held out for testing")
+    return split

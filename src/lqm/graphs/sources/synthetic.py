@@ -1,0 +1,171 @@
+"""Graphs of any size, drawn by a degree-corrected block model."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import torch
+
+from lqm.engine.progress import Progress
+from lqm.engine.randomness import derive
+from lqm.errors import ConfigError
+from lqm.graphs.graph import Graph, undirected
+from lqm.graphs.sources.cache import cached, content_key
+from lqm.graphs.sources.found import Clean, Reading
+from lqm.names import choose
+
+Array = np.ndarray[Any, Any]
+
+_EDGES_AT_ONCE = 4_000_000
+_NODES_AT_ONCE = 100_000
+# The exponent of the Pareto law of popularity: its tail gives a few nodes of very large degree.
+_TAIL = 2.0
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """What decides a graph.
+
+    Attributes:
+        nodes: how many nodes.
+        classes: how many classes.
+        degree: edges that are drawn for a node, counted at both ends; those drawn twice are merged and those
+            from a node to itself dropped, so that the average degree is a little below.
+        features: how many features a node has.
+        homophily: the share of edges that are drawn within a class; the others go anywhere.
+        noise: the standard deviation of a node's features around the centre of its class, which is drawn with
+            a standard deviation of 1.
+        skew: class number c, from 1, has a share of nodes in proportion to c^-skew; 0 makes all equal.
+        seed: of all draws.
+    """
+
+    nodes: int = 10_000
+    classes: int = 10
+    degree: float = 20.0
+    features: int = 100
+    homophily: float = 0.8
+    noise: float = 1.0
+    skew: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        limits: dict[str, tuple[float, float]] = {
+            "classes": (2, self.nodes),
+            "degree": (1e-9, self.nodes - 1),
+            "features": (1, 1e6),
+            "homophily": (0, 1),
+            "noise": (0, 1e6),
+            "skew": (0, 10),
+            "seed": (0, 2**63 - 1),
+        }
+        if not 10 <= self.nodes <= 2**31 - 1:
+            raise ConfigError(f"nodes of synthetic is {self.nodes}; it should be from 10 to {2**31 - 1}")
+        for option, (low, high) in limits.items():
+            value = getattr(self, option)
+            if not low <= value <= high:
+                raise ConfigError(f"{option} of synthetic is {value}; it should be from {low:g} to {high:g}")
+
+
+def is_synthetic(words: str) -> bool:
+    """Whether words ask for a graph of this kind."""
+    return words.partition(":")[0] == "synthetic"
+
+
+def read_options(words: str) -> Synthetic:
+    """The options in words such as `synthetic:nodes=1000,classes=5`.
+
+    Raises:
+        ConfigError: when there is no such option, or a value can't be used.
+
+    Example:
+        >>> read_options("synthetic:nodes=1000,noise=0.5").noise
+        0.5
+    """
+    known = {field.name: field.type for field in fields(Synthetic)}
+    given: dict[str, Any] = {}
+    for word in words.partition(":")[2].split(",") if ":" in words else []:
+        option, equals, value = (piece.strip() for piece in word.partition("="))
+        if not equals:
+            raise ConfigError(f"'{word}' is no option of synthetic; write option=value, such as nodes=10000")
+        kind = choose(option, known, "option of synthetic")
+        if option in given:
+            raise ConfigError(f"synthetic is given '{option}' twice; give each option once")
+        try:
+            given[option] = int(value) if kind is int else float(value)
+        except ValueError:
+            number = "a whole number" if kind is int else "a number"
+            raise ConfigError(f"{option} of synthetic is '{value}'; it should be {number}") from None
+    return Synthetic(**given)
+
+
+def make_synthetic(options: Synthetic, reading: Reading) -> Clean:
+    """The graph that the options describe, by way of the cache."""
+    reading.refuse_features()
+    return cached(content_key(repr(options)), lambda: _draw(options, reading))
+
+
+def _draw(options: Synthetic, reading: Reading) -> Clean:
+    labels = _labels(options)
+    adjacency = undirected(*_edges(options, labels, reading), options.nodes)
+    graph = Graph(_features(options, labels), adjacency, torch.from_numpy(labels))
+    return Clean(graph, tuple(str(number) for number in range(options.classes)), None, ())
+
+
+def _draws(options: Synthetic, purpose: str) -> np.random.Generator:
+    return np.random.default_rng(derive(options.seed, f"synthetic {purpose}"))
+
+
+def _labels(options: Synthetic) -> Array:
+    """Classes of the nodes in a random order; each class has one node at least."""
+    shares = np.arange(1, options.classes + 1) ** -options.skew
+    sizes = 1 + np.floor((options.nodes - options.classes) * shares / shares.sum()).astype(np.int64)
+    sizes[0] += options.nodes - sizes.sum()
+    return _draws(options, "labels").permutation(np.repeat(np.arange(options.classes), sizes))
+
+
+def _edges(options: Synthetic, labels: Array, reading: Reading) -> tuple[Array, Array]:
+    """Both ends of each edge by popularity, the second within the first one's class or anywhere.
+
+    Nodes lie side by side class by class on a line, each as long as it is popular: a point on the line is a
+    node drawn by popularity, and a point on a class's piece of it is one of that class.
+    """
+    draws = _draws(options, "edges")
+    nodes = np.argsort(labels, kind="stable").astype(np.int32)
+    line = np.cumsum(draws.pareto(_TAIL, options.nodes) + 1)
+    last = np.cumsum(np.bincount(labels, minlength=options.classes)) - 1
+    ends = line[last]
+    begins = np.concatenate([[0.0], ends[:-1]])
+    count = max(round(options.nodes * options.degree / 2), 1)
+    sources, targets = np.empty(count, np.int32), np.empty(count, np.int32)
+    with Progress(f"drawing {reading.name}", count, shown=reading.show_progress) as progress:
+        for start in range(0, count, _EDGES_AT_ONCE):
+            part = slice(start, min(start + _EDGES_AT_ONCE, count))
+            size = part.stop - part.start
+            # In order, since a search for neighbours on the line finds its memory in the cache.
+            first = _places(line, np.sort(draws.random(size)) * line[-1])
+            blocks = np.searchsorted(last, first)
+            within = draws.random(size) < options.homophily
+            low = np.where(within, begins[blocks], 0.0)
+            high = np.where(within, ends[blocks], line[-1])
+            second = _places(line, low + draws.random(size) * (high - low))
+            sources[part], targets[part] = nodes[first], nodes[second]
+            progress.update(part.stop, {})
+    return sources, targets
+
+
+def _places(line: Array, points: Array) -> Array:
+    """The nodes at some points of the line."""
+    # Rounding may put a point on the very end.
+    return np.minimum(np.searchsorted(line, points, side="right"), len(line) - 1)
+
+
+def _features(options: Synthetic, labels: Array) -> torch.Tensor:
+    draws = _draws(options, "features")
+    centres = draws.standard_normal((options.classes, options.features), np.float32)
+    features = np.empty((options.nodes, options.features), np.float32)
+    for start in range(0, options.nodes, _NODES_AT_ONCE):
+        part = features[start : start + _NODES_AT_ONCE]
+        draws.standard_normal(dtype=np.float32, out=part)
+        part *= np.float32(options.noise)
+        part += centres[labels[start : start + _NODES_AT_ONCE]]
+    return torch.from_numpy(features)

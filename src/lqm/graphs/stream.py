@@ -1,0 +1,172 @@
+"""A graph that arrives in parts: a stream of tasks, each with classes, a graph and a split of its own."""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from lqm.engine.randomness import generator
+from lqm.errors import ConfigError, DataError
+from lqm.graphs.graph import Graph
+from lqm.graphs.source import GraphSource
+from lqm.names import choose
+
+_ORDERS = dict.fromkeys(("labels", "shuffled"))
+_REMAINDERS = dict.fromkeys(("last", "drop"))
+_HELD_OUT = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Some classes that arrive at the same time, with all that may be seen when they do.
+
+    Attributes:
+        number: its place in the stream, from 0.
+        classes: its class numbers in the source, in the order of its outputs.
+        outputs: their places in the order of the stream, which are the numbers of a classifier's outputs.
+        graph: its own; labels are outputs. No node of a later task is in it.
+        train: numbers, in that graph, of nodes of its own classes to learn from.
+        validation: those to choose settings by.
+        test: those to judge by.
+    """
+
+    number: int
+    classes: tuple[int, ...]
+    outputs: range
+    graph: Graph = field(repr=False)
+    train: Tensor = field(repr=False)
+    validation: Tensor = field(repr=False)
+    test: Tensor = field(repr=False)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes of its own classes it has."""
+        return len(self.train) + len(self.validation) + len(self.test)
+
+    @property
+    def by_class(self) -> list[Tensor]:
+        """Its training nodes of each class, in the order of its outputs."""
+        labels = self.graph.labels[self.train]
+        return [self.train[labels == output] for output in self.outputs]
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """Tasks in the order in which they arrive.
+
+    Attributes:
+        class_names: of all classes of the stream, in the order of the outputs.
+        inter_task_edges: whether the graph of a task holds those of all tasks before, and the edges to them;
+            a node then has the same number in the graphs of all tasks from its own on.
+    """
+
+    tasks: tuple[Task, ...]
+    class_names: tuple[str, ...]
+    inter_task_edges: bool
+
+    def names(self, task: Task) -> tuple[str, ...]:
+        """The names of a task's classes."""
+        return tuple(self.class_names[output] for output in task.outputs)
+
+
+def make_stream(
+    source: GraphSource,
+    *,
+    classes_per_task: int = 2,
+    order: str = "labels",
+    order_seed: int = 0,
+    inter_task_edges: bool = False,
+    remainder: str = "last",
+    split_seed: int = 0,
+) -> Stream:
+    """Divide a graph into tasks (class-incremental, as in Liu et al. 2023, "CaT").
+
+    The split of the source is not used. Each task has one of its own: of its nodes, at random and not by
+    class, 20 % (rounded) are for validation, 20 % for testing and the rest for training; a class that would
+    have no training node gets one of those held out. It follows from the split seed, the names of the
+    task's classes and which nodes these have: other tasks do not change it. Nodes without a label belong to
+    no task, and their edges to none.
+
+    Args:
+        source: the graph and its class names.
+        classes_per_task: how many classes arrive at a time.
+        order: of the classes: that of their numbers, or `shuffled`.
+        order_seed: of the shuffled order.
+        inter_task_edges: False gives each task the subgraph of its own nodes. True gives it the graph that
+            has grown so far: its own nodes, those of all tasks before, and all edges between them.
+        remainder: where classes go that do not fill a task: into a smaller one at the end (`last`), or
+            nowhere (`drop`, as the paper does).
+        split_seed: of the split of every task into training, validation and test nodes.
+
+    Raises:
+        ConfigError: when there is no such order or remainder, or no task comes out.
+        DataError: when a task has too few nodes to test with.
+    """
+    choose(order, _ORDERS, "order of classes")
+    choose(remainder, _REMAINDERS, "way with a remainder")
+    if not isinstance(classes_per_task, int) or classes_per_task < 1:
+        raise ConfigError(
+            f"classes_per_task = {classes_per_task!r} can't be used: it should be a whole number, at least 1"
+        )
+    classes = _ordered(len(source.class_names), order, order_seed)
+    if remainder == "drop":
+        classes = classes[: len(classes) // classes_per_task * classes_per_task]
+    if not classes:
+        raise ConfigError(
+            f"classes_per_task = {classes_per_task} is more than the {len(source.class_names)} classes of "
+            f"'{source.name}', which would all be dropped; ask for fewer, or for remainder='last'"
+        )
+    names = tuple(source.class_names[label] for label in classes)
+    outputs = torch.full((len(source.class_names) + 1,), -1)  # the last place is that of the label -1
+    outputs[classes] = torch.arange(len(classes))
+    whole = Graph(source.graph.features, source.graph.adjacency, outputs[source.graph.labels])
+    tasks: list[Task] = []
+    before = torch.zeros(0, dtype=torch.int64)
+    for start in range(0, len(classes), classes_per_task):
+        own = range(start, min(start + classes_per_task, len(classes)))
+        nodes = ((whole.labels >= own.start) & (whole.labels < own.stop)).nonzero()[:, 0]
+        parts = _split(whole.labels[nodes], own, names, split_seed, source.name)
+        seen = torch.cat([before, nodes])
+        tasks.append(
+            Task(
+                len(tasks),
+                tuple(classes[own.start : own.stop]),
+                own,
+                whole.part(seen),
+                *(part + len(before) for part in parts),
+            )
+        )
+        if inter_task_edges:
+            before = seen
+    return Stream(tuple(tasks), names, inter_task_edges)
+
+
+def _ordered(classes: int, order: str, seed: int) -> list[int]:
+    if order == "labels":
+        return list(range(classes))
+    shuffled: list[int] = torch.randperm(classes, generator=generator(seed, "order of classes")).tolist()
+    return shuffled
+
+
+def _split(
+    labels: Tensor, outputs: range, names: tuple[str, ...], seed: int, source: str
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Training, validation and test nodes among the nodes of a task, whose outputs are `labels`, [n]."""
+    own = [names[output] for output in outputs]
+    held_out = round(_HELD_OUT * len(labels))
+    draws = generator(seed, "split of " + "\0".join(sorted(own)))
+    shuffled = torch.randperm(len(labels), generator=draws)
+    part = torch.zeros(len(labels), dtype=torch.int64)
+    part[shuffled[:held_out]] = 1
+    part[shuffled[held_out : 2 * held_out]] = 2
+    for output in outputs:
+        members = (labels == output).nonzero()[:, 0]
+        if not (part[members] == 0).any():
+            part[members[part[members].argmin()]] = 0
+    train, validation, test = ((part == number).nonzero()[:, 0] for number in range(3))
+    if not len(test):
+        raise DataError(
+            f"the task of {', '.join(repr(name) for name in own)} of '{source}' has {len(labels)} nodes, too "
+            "few to test with; put more classes into a task, or leave its classes out"
+        )
+    return train, validation, test

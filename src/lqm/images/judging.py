@@ -1,0 +1,39 @@
+"""How condensed pictures are judged, for `lqm.evaluate`."""
+
+import torch
+
+from lqm.condensed import CondensedPictures
+from lqm.images.baselines import BASELINES, Chooser, baseline
+from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol, fresh_network, score
+from lqm.images.networks import check_spec
+from lqm.images.sources import ImageSource, Pictures, load_source
+from lqm.scores import Kind
+
+
+def _records(
+    name: str,
+    small: CondensedPictures,
+    source: ImageSource,
+    protocol: EvaluationProtocol,
+    seed: int,
+    device: torch.device,
+) -> Chooser:
+    """What network j is trained on: the condensed pictures, or a baseline of as many."""
+    if name == "condensed":
+        pictures = Pictures(*small.records())
+        return lambda j: pictures
+    return baseline(name, source, small.manifest["per_class"], seed, protocol.network, device)
+
+
+PICTURES = Kind(
+    what="pictures",
+    told_by="pictures, labels, class names or augmentation",
+    protocols=PROTOCOLS,
+    baselines=BASELINES,
+    read_protocol=EvaluationProtocol,
+    check_spec=check_spec,
+    find_source=load_source,
+    fresh_network=fresh_network,
+    records=_records,
+    score=score,
+)

@@ -1,0 +1,200 @@
+"""What a protocol finds of a set of records, pictures or nodes: scores, and how they are put together."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean, pstdev
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from lqm.diagnostics import cramer_von_mises, extreme_share
+from lqm.engine.randomness import generator
+from lqm.errors import ConfigError
+from lqm.scorebook import Finding
+
+MATCHED = 500
+
+AfterEach = Callable[[int, Mapping[str, float]], None]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How networks are trained and judged; fixed, named, and printed beside every score.
+
+    The last network counts; nothing is selected by test accuracy.
+
+    Attributes:
+        records: what the networks are trained on, in one word.
+        network: a spec, or `own:` and the name of one of the user's own.
+        full_networks: how many networks learn the whole training set.
+    """
+
+    records: ClassVar[str]
+
+    name: str
+    epochs: int
+    networks: int
+    network: str
+    full_networks: int
+    learning_rate: float
+    weight_decay: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: {self.networks} fresh {self.kind}, "
+            f"{self.epochs} epochs each at rate {self.learning_rate:g}, mean and deviation over networks"
+        )
+
+    @property
+    def kind(self) -> str:
+        """The network in words."""
+        raise NotImplementedError
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """All that the score of one network follows from."""
+        return {
+            name: rule
+            for name, rule in asdict(self).items()
+            if name not in ("name", "networks", "full_networks")
+        }
+
+    def epochs_for(self, records: int, *, full: bool = False) -> int:
+        """Epochs on a set of so many records, or on the `full` training set."""
+        return self.epochs
+
+
+@dataclass(frozen=True)
+class LatentMatch:
+    """How well a set keeps the latent distributions, averaged over classes, features and networks.
+
+    The training records of a class are 500 of them at most.
+
+    Attributes:
+        cramer_von_mises: two-sample statistic between the set and the training records of its class; it
+            grows with the number of records, so only sets of as many are to be compared.
+        extremes: share of values outside the range of the training records of the class.
+    """
+
+    cramer_von_mises: float
+    extremes: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one protocol finds of one set.
+
+    The match is measured on the features of the protocol's networks `before` their training, which are the
+    same for every set, and `after` it, as the paper does.
+    """
+
+    records: int
+    accuracies: tuple[float, ...]
+    before: LatentMatch
+    after: LatentMatch
+
+    @property
+    def accuracy(self) -> float:
+        """Mean over networks."""
+        return fmean(self.accuracies)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation over networks (population, as the field reports it)."""
+        return pstdev(self.accuracies)
+
+
+def score_networks(
+    networks: int, judge: Callable[[int], tuple[int, Finding]], after_each: AfterEach
+) -> Score:
+    """The score of several networks.
+
+    Args:
+        networks: how many.
+        judge: the number of records that network j was trained on, and what it found.
+        after_each: told how many networks are done, and how the last one did.
+    """
+    findings: list[Finding] = []
+    records = 0
+    for j in range(networks):
+        records, found = judge(j)
+        findings.append(found)
+        after_each(j + 1, {"accuracy": found["accuracy"][0]})
+    before, after = (_mean([LatentMatch(*found[when]) for found in findings]) for when in ("before", "after"))
+    return Score(records, tuple(found["accuracy"][0] for found in findings), before, after)
+
+
+def finding(accuracy: float, before: LatentMatch, after: LatentMatch) -> Finding:
+    """What one network found, as plain numbers."""
+    matches = {"before": before, "after": after}
+    plain = {when: [match.cramer_von_mises, match.extremes] for when, match in matches.items()}
+    return {"accuracy": [accuracy], **plain}
+
+
+def match_of_classes(classes: Iterable[tuple[Tensor, Tensor]]) -> LatentMatch:
+    """How well latent features are kept: for each class the real ones, [n, F], and the set's own, [k, F]."""
+    return _mean(
+        [
+            LatentMatch(
+                cramer_von_mises(real, own, ties="ecdf").mean().item(), extreme_share(real, own).item()
+            )
+            for real, own in classes
+        ]
+    )
+
+
+def matched(records: Tensor, label: int) -> Tensor:
+    """The records of a class, or their numbers; 500 of them if there are more, always the same ones."""
+    if len(records) <= MATCHED:
+        return records
+    return records[torch.randperm(len(records), generator=generator(0, "matched", label))[:MATCHED]]
+
+
+def _mean(matches: Sequence[LatentMatch]) -> LatentMatch:
+    return LatentMatch(
+        fmean(match.cramer_von_mises for match in matches), fmean(match.extremes for match in matches)
+    )
+
+
+def refuse_memory(manifest: Mapping[str, Any]) -> None:
+    """Refuse what a stream of tasks keeps of one task: its test set and its way of judging are the stream's.
+
+    Raises:
+        ConfigError: if the manifest is that of a memory.
+    """
+    if "task" in manifest:
+        raise ConfigError(
+            f"this set is the memory of task {manifest['task']} of a stream, which `lqm continual` judges; "
+            "name a set that `lqm condense` made"
+        )
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What `lqm.evaluate` needs to know of pictures, or of graphs.
+
+    Attributes:
+        what: what the sets are condensed from, in one word.
+        told_by: what tells one such source from another, in words.
+        protocols: the ways of judging, by name.
+        baselines: the names of the sets of real records.
+        read_protocol: the protocol that a manifest asks for, from its fields.
+        check_spec: the spec of a network in canonical form; ConfigError if there is none such.
+        find_source: the source that words lead to, or that an object is.
+        fresh_network: network number `index` of an evaluation: (source, maker, seed, index).
+        records: what network j is trained on, as a function of j, given a training set's name, the condensed
+            set, the source, the protocol, the seed and the device.
+        score: the score of these: (records, source, protocol, seed=, device=, network=, full=, after_each=).
+    """
+
+    what: str
+    told_by: str
+    protocols: Mapping[str, Protocol]
+    baselines: tuple[str, ...]
+    read_protocol: Callable[..., Protocol]
+    check_spec: Callable[[str], str]
+    find_source: Callable[..., Any]
+    fresh_network: Callable[..., Any]
+    records: Callable[[str, Any, Any, Any, int, torch.device], Callable[[int], Any]]
+    score: Callable[..., Score]

@@ -1,0 +1,96 @@
+"""Condensing all tasks in one run."""
+
+from contextlib import nullcontext
+from dataclasses import replace
+
+import pytest
+import torch
+
+from lqm.distances import DISTANCES
+from lqm.graphs.continual.condensing import Condensation
+from lqm.graphs.continual.settings import CondensedReplaySettings
+from lqm.graphs.graph import Graph
+from lqm.graphs.methods.cat import PUMA, CaT, CaTSettings, PUMASettings
+from lqm.graphs.population import population
+from lqm.graphs.stream import make_stream
+from tests.graphs.continual.making import CPU, as_source, small_graph
+
+COUNTS = [[3, 2], [2, 4], [1, 3]]
+LEARNING = CondensedReplaySettings(classifier="gcn:width=8", epochs=40, classifier_rate=0.02)
+
+
+def nowhere(name):
+    return nullcontext()
+
+
+def condensation(**changes):
+    settings = CaTSettings(steps=20, width=32)
+    made = Condensation("cat", CaT, DISTANCES["lqm"], COUNTS, settings, LEARNING, 7, CPU)
+    return replace(made, **changes)
+
+
+def condensed(stream, **changes):
+    return condensation(**changes).memories(stream, nowhere, show_progress=False)[0]
+
+
+@pytest.mark.parametrize("distance", ["mean", "lqm"])
+@pytest.mark.parametrize("kind", [CaT, PUMA])
+def test_tasks_condensed_together_become_what_each_becomes_alone(distance, kind):
+    stream = make_stream(small_graph())
+    settings = kind.Settings(steps=8, width=32)
+    found = condensed(stream, distance=DISTANCES[distance], method=kind, settings=settings)
+    for task, counts, memory in zip(stream.tasks, COUNTS, found, strict=True):
+        real = population(task.graph, task.by_class, stream.names(task), 1)
+        alone = kind(real, DISTANCES[distance], counts, 7, settings, CPU)
+        for step in range(8):
+            alone.step(step)
+        torch.testing.assert_close(memory.features, alone.result().features, rtol=0, atol=1e-5)
+        assert memory.labels.equal(alone.result().labels + task.outputs.start)
+        assert memory.class_names == stream.class_names
+
+
+def test_confident_predictions_join_the_real_distribution():
+    stream = make_stream(small_graph())
+    plain = condensed(stream)
+    every = condensed(stream, learning=replace(LEARNING, pseudo_labels="validation"))
+    certain = condensed(stream, learning=replace(LEARNING, pseudo_labels="validation", pseudo_threshold=1.0))
+    for task, one, two, three in zip(stream.tasks, plain, every, certain, strict=True):
+        assert "pseudo_labelled" not in one.manifest
+        assert two.manifest["pseudo_labelled"] == len(task.validation)
+        assert three.manifest["pseudo_labelled"] == 0
+        assert not two.features.equal(one.features)
+        assert three.features.equal(one.features)
+
+
+def test_pseudo_labels_are_the_predicted_ones_among_the_tasks_classes():
+    stream = make_stream(small_graph())
+    made = condensation(learning=replace(LEARNING, pseudo_labels="test"))
+    kept = condensed(stream)
+    for task, by_class in zip(stream.tasks, made._pseudo_labelled(stream, kept), strict=True):
+        assert torch.cat(by_class).sort().values.equal(task.test)
+        right = sum(
+            int((task.graph.labels[nodes] == output).sum())
+            for output, nodes in zip(task.outputs, by_class, strict=True)
+        )
+        assert right > 0.7 * len(task.test)
+
+
+@pytest.mark.parametrize("pseudo_labels", ["none", "validation", "test"])
+def test_true_labels_of_held_out_nodes_are_never_seen(pseudo_labels):
+    source = small_graph()
+    learning = replace(LEARNING, pseudo_labels=pseudo_labels)
+    stream = make_stream(source)
+    before = condensed(stream, learning=learning)
+    labels = source.graph.labels.clone()
+    for task in stream.tasks:
+        nodes = torch.isin(source.graph.labels, torch.tensor(task.classes)).nonzero()[:, 0]
+        held_out = nodes[torch.cat([task.validation, task.test])]
+        labels[held_out] = sum(task.classes) - labels[held_out]
+    assert not labels.equal(source.graph.labels)
+    changed = as_source(Graph(source.graph.features, source.graph.adjacency, labels), source.class_names)
+    after = condensed(make_stream(changed), learning=learning)
+    assert all(one.features.equal(two.features) for one, two in zip(before, after, strict=True))
+
+
+def test_puma_settings_are_those_of_its_paper():
+    assert (PUMASettings().steps, PUMASettings().width, PUMASettings().updates) == (100, 4096, 10)

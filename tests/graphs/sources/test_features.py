@@ -1,0 +1,113 @@
+"""Features made of edges, for graphs without."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import csr_array, issparse
+
+from lqm.errors import ConfigError, DataError
+from lqm.graphs.graph import dense
+from lqm.graphs.propagation import normalised_adjacency
+from lqm.graphs.sources import features, load_graph
+
+
+def test_a_graph_without_features_asks_what_to_make_them_of(write):
+    with pytest.raises(DataError, match=r"'ring' has no features; .* features=degree, spectral or one-hot"):
+        load_graph(write(x=None))
+
+
+def test_features_of_its_own_are_never_replaced(write):
+    with pytest.raises(ConfigError, match="'ring' has features of its own; leave features='degree' out"):
+        load_graph(write(), features="degree")
+
+
+def test_an_unknown_kind_is_refused_before_the_file_is_read(tmp_path, write):
+    path = write()
+    path.write_bytes(b"damaged")
+    with pytest.raises(ConfigError, match="there is no kind of features 'degre'; did you mean 'degree'"):
+        load_graph(path, features="degre")
+
+
+def test_degrees_are_binned_by_their_logarithm(write):
+    # Degrees of 9, 3, 2 and 1, and some isolated nodes.
+    ends = np.array([[0] * 9 + [1, 2], [*range(1, 10), 2, 3]])
+    source = load_graph(write(edge_index=ends, x=None), features="degree")
+    degrees = np.diff(source.graph.adjacency.indptr)
+    expected = [0 if degree == 0 else 1 + int(np.log2(degree)) for degree in degrees]
+    assert source.graph.features.argmax(dim=1).tolist() == expected
+    assert source.graph.features.sum(dim=1).eq(1).all()
+    assert source.graph.features.shape == (20, 5)
+    assert source.notes[-1] == "the graph has no features; 5 were made: degree"
+    assert source.origin["features"] == "degree"
+
+
+def test_one_hot_is_a_sparse_identity(write, monkeypatch):
+    path = write(x=None)
+    source = load_graph(path, features="one-hot")
+    assert issparse(source.graph.features)
+    assert dense(source.graph.features).equal(torch.eye(20))
+    monkeypatch.setattr(features, "_MOST_ONE_HOT", 19)
+    with pytest.raises(DataError, match="has 20 nodes, and one-hot features are for 19 at most"):
+        load_graph(path, features="one-hot")
+
+
+@pytest.mark.parametrize("nodes", [40, 700])
+def test_spectral_features_are_eigenvectors_of_unit_variance(write, random, nodes):
+    ends = np.stack([np.arange(nodes - 5), random.integers(0, nodes - 5, nodes - 5)])
+    ends = np.concatenate([ends, random.integers(0, nodes - 5, (2, 3 * nodes))], axis=1)
+    path = write(edge_index=ends, y=np.arange(nodes) % 2, x=None)
+    source = load_graph(path, features="spectral")
+    found = source.graph.features.double().numpy()
+    inside = np.diff(source.graph.adjacency.indptr) > 0
+    assert found.shape == (nodes, min(64, inside.sum()))
+    np.testing.assert_allclose(found.std(axis=0), 1, rtol=1e-5)
+    assert (found[~inside] == 0).all()
+    assert (found.max(axis=0) >= -found.min(axis=0)).all()
+    operator = normalised_adjacency(source.graph.adjacency).toarray()[np.ix_(inside, inside)]
+    vectors = found[inside] / np.linalg.norm(found[inside], axis=0)
+    values = (vectors * (operator @ vectors)).sum(axis=0)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(operator)[::-1][: len(values)], atol=1e-3)
+    np.testing.assert_allclose(operator @ vectors, vectors * values, atol=2e-3)
+    assert load_graph(path, features="spectral").graph.features.equal(source.graph.features)
+
+
+def test_the_constant_vector_of_a_ring_stays_finite(write):
+    found = load_graph(write(x=None), features="spectral").graph.features
+    assert found.isfinite().all()
+    torch.testing.assert_close(found[:, 0], torch.ones(20))
+
+
+def test_sparse_features_stay_sparse_and_are_put_in_order(write):
+    pieces = {
+        "x_data": np.array([1, 2, 3, 4], np.uint8),
+        "x_indices": np.array([2, 0, 1, 1]),
+        "x_indptr": np.array([0, 2, 4] + [4] * 18),
+        "x_shape": np.array([20, 3]),
+    }
+    found = load_graph(write(x=None, **pieces)).graph.features
+    assert isinstance(found, csr_array)
+    assert (found.dtype, found.indices.dtype) == (np.float32, np.int32)
+    assert found.has_canonical_format
+    assert found[:2].toarray().tolist() == [[2, 0, 1], [0, 7, 0]]
+
+
+@pytest.mark.parametrize(
+    ("piece", "value"),
+    [
+        ("x_indices", np.array([2, 0, 1, 9])),
+        ("x_indices", np.array([2, 0, 1, -1])),
+        ("x_indptr", np.array([0, 4])),
+        ("x_indptr", np.array([0, 5, 4] + [4] * 18)),
+        ("x_shape", np.array([20])),
+        ("x_data", np.ones(3)),
+    ],
+)
+def test_pieces_that_dont_go_together_are_refused(write, piece, value):
+    pieces = {
+        "x_data": np.ones(4),
+        "x_indices": np.array([2, 0, 1, 1]),
+        "x_indptr": np.array([0, 2, 4] + [4] * 18),
+        "x_shape": np.array([20, 3]),
+    }
+    with pytest.raises(DataError, match="is no sparse matrix"):
+        load_graph(write(x=None, **(pieces | {piece: value})))

@@ -1,0 +1,98 @@
+"""Graphs in `.npz` files; the oracle for the benchmarks' form is PyG."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, random_array
+from torch_geometric.io import read_npz as pyg_reads
+
+from lqm.errors import DataError
+from lqm.graphs.graph import dense
+from lqm.graphs.sources import is_graph, load_graph
+
+
+def pieces(matrix, prefix):
+    parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr, "shape": matrix.shape}
+    return {f"{prefix}{name}": np.asarray(part) for name, part in parts.items()}
+
+
+def random_matrix(random, shape):
+    return csr_array(random_array(shape, density=0.2, rng=random, dtype=np.float32) > 0).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("adjacency", "attributes"),
+    [("adj_", "attr_"), ("adj_matrix.", "attr_matrix."), ("adj_matrix_", "attr_matrix_")],
+)
+def test_the_form_of_the_benchmarks_is_read_as_pyg_does(tmp_path, random, adjacency, attributes):
+    edges, features = random_matrix(random, (30, 30)), random_matrix(random, (30, 8))
+    labels = np.arange(30) % 3
+    objects = {"idx_to_node": np.array([{}], object), "class_names": np.array([{"a": 1}], object)}
+    np.savez(
+        tmp_path / "own.npz",
+        **pieces(edges, adjacency),
+        **pieces(features, attributes),
+        labels=labels,
+        **objects,
+    )
+    np.savez(tmp_path / "pyg.npz", **pieces(edges, "adj_"), **pieces(features, "attr_"), labels=labels)
+    assert is_graph(tmp_path / "own.npz")
+    source = load_graph(tmp_path / "own.npz")
+    oracle = pyg_reads(str(tmp_path / "pyg.npz"), to_undirected=True)
+    expected = np.zeros((30, 30))
+    expected[tuple(oracle.edge_index.numpy())] = 1
+    np.testing.assert_array_equal(source.graph.adjacency.toarray(), expected)
+    # PyG makes features binary; these are.
+    assert dense(source.graph.features).equal(oracle.x)
+    assert source.graph.labels.equal(oracle.y)
+    assert source.class_names == ("0", "1", "2")
+
+
+def test_names_dense_attributes_weights_and_zeros(tmp_path, random):
+    edges = csr_array(np.array([[0, 2.0, 0], [0, 0, 1], [1, 0, 0]]).repeat(5, 0).repeat(5, 1))
+    edges.data[0] = 0
+    names = np.array(["x", "y", "z"])
+    attributes = random.random((15, 4))
+    path = tmp_path / "g.npz"
+    np.savez(
+        path, **pieces(edges, "adj_"), attr_matrix=attributes, labels=np.arange(15) % 3, class_names=names
+    )
+    source = load_graph(path)
+    assert source.class_names == ("x", "y", "z")
+    assert source.notes[0] == "weights of edges were left out"
+    assert source.graph.edges == 74
+    np.testing.assert_allclose(source.graph.features.numpy(), attributes, rtol=1e-6)
+
+
+def test_a_mask_for_validation_may_be_missing(write):
+    nodes = np.arange(20)
+    source = load_graph(write(train_mask=nodes < 4, test_mask=nodes > 9))
+    assert len(source.validation) == 0
+    assert len(source.test) == 10
+
+
+@pytest.mark.parametrize(
+    ("arrays", "sentence"),
+    [
+        ({"edge_index": None}, r"ring\.npz holds x, y; a graph should hold edge_index"),
+        ({"y": None}, "'y' is missing"),
+        ({"edge_index": None, "y": None, "x": None}, "holds nothing"),
+        ({"edge_index": None, "adj_indptr": np.zeros(3)}, "holds adj_indptr, x, y; 'labels' is missing"),
+        ({"edge_index": None, "adj_indptr": np.zeros(3), "labels": np.zeros(3)}, "'adj_data' is missing"),
+        ({"y": np.array([{}], object)}, "'y' of .* holds objects"),
+    ],
+)
+def test_what_is_missing_is_said(write, arrays, sentence):
+    with pytest.raises(DataError, match=sentence):
+        load_graph(write(**arrays))
+
+
+def test_a_damaged_file_is_refused(write):
+    path = write()
+    content = bytearray(path.read_bytes())
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(DataError, match=r"can't be read as \.npz .*; make or fetch it again"):
+        load_graph(path)
+    content[200] ^= 255
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"fetch it again|save plain arrays"):
+        load_graph(path)

@@ -1,0 +1,142 @@
+"""The generator, and the cache that keeps what it made."""
+
+import os
+
+import numpy as np
+import pytest
+import torch
+
+from lqm.cache import cache_folder
+from lqm.errors import ConfigError
+from lqm.graphs.sources import load_graph, synthetic
+from lqm.graphs.sources.synthetic import Synthetic, read_options
+
+SMALL = "synthetic:nodes=400,classes=4,features=6,degree=8"
+
+
+def test_a_graph_has_what_was_asked_for():
+    source = load_graph("synthetic:nodes=3000,classes=5,features=7,degree=12,skew=0.5")
+    graph = source.graph
+    assert (source.name, graph.nodes, graph.width, source.class_names) == (
+        "synthetic",
+        3000,
+        7,
+        tuple("01234"),
+    )
+    assert 0.9 * 12 < graph.adjacency.nnz / 3000 <= 12
+    assert (graph.adjacency != graph.adjacency.T).nnz == 0
+    assert graph.adjacency.diagonal().sum() == 0
+    assert graph.adjacency.has_canonical_format
+    sizes = graph.labels.bincount().tolist()
+    np.testing.assert_allclose(np.divide(sizes, sizes[0]), np.arange(1, 6) ** -0.5, rtol=0.02)
+    degrees = np.diff(graph.adjacency.indptr)
+    assert degrees.max() > 8 * degrees.mean()
+
+
+def test_homophily_is_the_share_of_edges_within_a_class():
+    for homophily in (0.0, 0.7, 1.0):
+        words = f"synthetic:nodes=4000,classes=4,features=2,skew=0,homophily={homophily}"
+        graph = load_graph(words).graph
+        first, second = graph.adjacency.nonzero()
+        share = (graph.labels[first] == graph.labels[second]).double().mean()
+        assert share == pytest.approx(homophily + (1 - homophily) / 4, abs=0.02)
+
+
+def test_noise_is_the_spread_around_the_centre_of_a_class():
+    graph = load_graph("synthetic:nodes=4000,classes=2,features=5,noise=0.25").graph
+    for label in range(2):
+        members = graph.features[graph.labels == label]
+        torch.testing.assert_close(members.std(dim=0), torch.full((5,), 0.25), rtol=0.1, atol=0)
+
+
+def test_the_same_words_draw_the_same_graph(monkeypatch, tmp_path):
+    first = load_graph(SMALL)
+    monkeypatch.setenv("LQM_CACHE", str(tmp_path))
+    assert load_graph(SMALL).fingerprint == first.fingerprint
+    assert load_graph(f"{SMALL},seed=1").fingerprint != first.fingerprint
+
+
+def test_edges_drawn_piece_by_piece_reach_the_same_number(monkeypatch):
+    monkeypatch.setattr(synthetic, "_EDGES_AT_ONCE", 100)
+    monkeypatch.setattr(synthetic, "_NODES_AT_ONCE", 30)
+    graph = load_graph(SMALL).graph
+    assert 0.8 * 1600 < graph.edges <= 1600
+    assert graph.features.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("synthetic:node=5", "there is no option of synthetic 'node'; did you mean 'nodes'"),
+        ("synthetic:", "'' is no option of synthetic; write option=value"),
+        ("synthetic:nodes", "'nodes' is no option of synthetic"),
+        ("synthetic:nodes=2e3", "nodes of synthetic is '2e3'; it should be a whole number"),
+        ("synthetic:noise=x", "noise of synthetic is 'x'; it should be a number"),
+        ("synthetic:nodes=100,nodes=100", "given 'nodes' twice"),
+        ("synthetic:nodes=3", "nodes of synthetic is 3; it should be from 10"),
+        ("synthetic:classes=1", "classes of synthetic is 1; it should be from 2 to 10000"),
+        ("synthetic:homophily=1.5", "homophily of synthetic is 1.5; it should be from 0 to 1"),
+        ("synthetic:noise=nan", "noise of synthetic is nan"),
+        ("synthetic:degree=0", "degree of synthetic is 0"),
+        ("synthetic:seed=-1", "seed of synthetic is -1"),
+    ],
+)
+def test_options_that_cant_be_used_are_refused(words, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        load_graph(words)
+
+
+def test_options_may_be_left_out():
+    assert read_options("synthetic") == Synthetic()
+    assert read_options("synthetic:nodes=200, noise=2").noise == 2.0
+
+
+def kept():
+    return list((cache_folder() / "graphs").iterdir())
+
+
+def test_what_was_drawn_is_kept_and_found_again(monkeypatch):
+    first = load_graph(SMALL)
+    assert len(kept()) == 1
+    monkeypatch.setattr(synthetic, "_draw", None)
+    again = load_graph(SMALL)
+    assert again.fingerprint == first.fingerprint
+    assert again.graph.adjacency.dtype == np.float32
+    (again.graph.adjacency @ again.graph.features.numpy()).sum()
+
+
+def test_a_damaged_file_is_made_again(capsys):
+    first = load_graph(SMALL)
+    (path,) = kept()
+    content = bytearray(path.read_bytes())
+    content[-5] ^= 1
+    path.write_bytes(content)
+    assert load_graph(SMALL).fingerprint == first.fingerprint
+    assert "was damaged, and is made again" in capsys.readouterr().err
+    assert len(kept()) == 1
+    assert load_graph(SMALL).fingerprint == first.fingerprint
+
+
+def test_a_cache_that_cant_be_written_is_done_without(monkeypatch, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LQM_CACHE", str(tmp_path / "file"))
+    assert load_graph(SMALL).graph.nodes == 400
+    assert "the graph is not kept" in capsys.readouterr().err
+
+
+def test_no_cache_at_all_is_done_without(monkeypatch, capsys):
+    for name in ("LQM_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("lqm.cache.Path.home", lambda: (_ for _ in ()).throw(RuntimeError))
+    assert load_graph(SMALL).graph.nodes == 400
+    assert "the graph is not kept" in capsys.readouterr().err
+
+
+def test_a_failed_write_leaves_nothing(monkeypatch, capsys):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    assert load_graph(SMALL).graph.nodes == 400
+    assert "No space left" in capsys.readouterr().err
+    assert kept() == []
