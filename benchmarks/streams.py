@@ -1,7 +1,7 @@
 """Methods on the stream of a graph's classes, as a Markdown table: python -m benchmarks.streams SOURCE ...
 
-Each row is what `lqm continual SOURCE --method ... --distance ... --budget ... --set ...` finds; ± is the sample
-deviation over repeats, which share the split. What is finished in the folder is not done again.
+Each row is what `lqm continual SOURCE --method ... --distance ... --budget ... --set ...` finds; ± is the
+sample deviation over repeats, which share the split. What is finished in the folder is not done again.
 """
 
 from pathlib import Path
@@ -17,6 +17,7 @@ _ROWS = (
     ("random", None),
     ("er-gnn", None),
     ("ssm", None),
+    ("ssm-5", None),
     ("cat", "mean"),
     ("cat", "lqm"),
     ("cat", "lqm-ad"),
@@ -40,7 +41,7 @@ def main(
     puma_width: int = 4096,
     remainder: str = "last",
     starts: tuple[str, ...] = ("random",),
-    rows: tuple[str, ...] = ("finetuning", "joint", "random", "er-gnn", "ssm", "cat", "puma"),
+    rows: tuple[str, ...] = ("finetuning", "joint", "random", "er-gnn", "ssm", "ssm-5", "cat", "puma"),
 ) -> None:
     print("| method | distance | start | AA % | BWT % | seconds for the memory | seconds to learn |")
     print("|---|---|---|---:|---:|---:|---:|")
@@ -53,9 +54,11 @@ def main(
                 settings |= {"start": start, "real_batch": real_batch, "steps": steps}
             if method == "puma":
                 settings |= {"steps": puma_steps, "width": puma_width}
+            if method == "ssm-5":
+                settings |= {"neighbours": 5}
             found = lqm.continual(
                 source,
-                method=method,
+                method=method.removesuffix("-5"),
                 distance=distance,
                 budget=None if method in ("finetuning", "joint") else budget,
                 remainder=remainder,

@@ -77,7 +77,7 @@ def test_a_recipe_by_name_brings_method_and_budget(digits):
 def test_what_matches_nothing_takes_no_distance(digits):
     small = lqm.condense(digits, method="random", per_class=2, show_progress=False)
     assert small.manifest["distance"] is None
-    with pytest.raises(ConfigError, match="'random' chooses real pictures and matches no distance"):
+    with pytest.raises(ConfigError, match="'random' chooses real records and matches no distance"):
         lqm.condense(digits, method="random", distance="lqm", per_class=2)
 
 
@@ -192,7 +192,7 @@ def test_a_source_in_memory_is_condensed_and_evaluated(tiny, tiny_protocol, monk
     source = lqm.ImageSource("mine", pictures, pictures, ("a", "b", "c"))
     small = lqm.condense(source, per_class=2, settings=tiny, show_progress=False)
     found = lqm.evaluate(small, source=source, protocol="tiny", show_progress=False)
-    assert found.score.pictures == 6
+    assert found.score.records == 6
 
 
 def test_public_names_are_all_there():
@@ -210,7 +210,7 @@ def test_stopping_at_a_baseline_keeps_the_score_of_the_set(tmp_path, tiny, tiny_
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(evaluating, "baseline", stop)
+    monkeypatch.setattr("lqm.images.judging.baseline", stop)
     with pytest.raises(KeyboardInterrupt):
         lqm.evaluate(small, protocol="tiny", baselines=("random", "full"), show_progress=False)
     assert len(lqm.load(tmp_path / "run").manifest["scores"]) == 1
@@ -263,7 +263,7 @@ def test_mistakes_are_found_before_the_source_is_read(tmp_path, monkeypatch):
     def never(*args, **options):
         raise AssertionError
 
-    monkeypatch.setattr("lqm.condensing.load_source", never)
+    monkeypatch.setattr("lqm.images.planning.load_source", never)
     for wrong in ({"method": "dm", "settings": {"step": 1}}, {"per_class": 0}, {"distance": "lqn"}):
         with pytest.raises(ConfigError):
             lqm.condense("digits", **wrong)

@@ -7,11 +7,15 @@ import pytest
 import torch
 
 import lqm
+from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
+from lqm.graphs.evaluation import GraphProtocol
 from lqm.images.evaluation import PROTOCOLS
 from lqm.recipes import Recipe
 
 PAGE = Path(__file__).parent.parent / "README.md"
-ON_DIGITS, ON_OWN_PICTURES = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
+ON_DIGITS, ON_OWN_PICTURES, ON_OWN_GRAPH = re.findall(
+    r"```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL
+)
 
 
 @pytest.fixture
@@ -20,7 +24,7 @@ def small_work(monkeypatch, tmp_path, tiny, tiny_protocol):
     for name in ("field-1000", "quick-200"):
         monkeypatch.setitem(PROTOCOLS, name, tiny_protocol)
     recipe = Recipe("tiny", "dm", 10, tiny, "quick-200")
-    monkeypatch.setattr("lqm.condensing.fitting_recipe", lambda *_, **__: recipe)
+    monkeypatch.setattr("lqm.images.planning.fitting_recipe", lambda *_, **__: recipe)
 
 
 def test_condensing_saving_evaluating_and_loading(small_work):
@@ -48,11 +52,34 @@ def test_pictures_of_ones_own(small_work):
     assert len(names["source"].test.labels) == 4, "a fifth of each class"
 
 
+def test_a_graph_of_ones_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(
+        GRAPH_PROTOCOLS, "cat-500", GraphProtocol("tiny", epochs=2, networks=1, full_networks=1)
+    )
+    labels = torch.arange(60) % 2
+    names = {
+        "lqm": lqm,
+        "features": torch.rand(60, 5),
+        "edges": torch.randint(60, (2, 150)),
+        "labels": labels,
+    }
+    page = ON_OWN_GRAPH.replace('"steps": 500', '"steps": 3').replace('"epochs": 200', '"epochs": 2')
+    exec(page, names)  # noqa: S102
+    assert names["small"].class_names == ("theory", "vision")
+    assert len(names["found"].repeats) == 2
+
+
 def test_everything_that_has_a_name_is_named():
     from lqm.distances import DISTANCES
+    from lqm.graphs.continual import CONTINUAL_METHODS
+    from lqm.graphs.methods import METHODS as GRAPH_METHODS
+    from lqm.graphs.networks import NETWORKS as GRAPH_NETWORKS
     from lqm.images.methods import METHODS
     from lqm.images.networks import NETWORKS
     from lqm.images.sources import SOURCES
 
-    for name in (*DISTANCES, *METHODS, *SOURCES, *NETWORKS, *PROTOCOLS):
+    of_pictures = (*METHODS, *SOURCES, *NETWORKS, *PROTOCOLS)
+    of_graphs = (*GRAPH_METHODS, *CONTINUAL_METHODS, *GRAPH_NETWORKS, *GRAPH_PROTOCOLS)
+    for name in (*DISTANCES, *of_pictures, *of_graphs):
         assert f"`{name}`" in PAGE.read_text()

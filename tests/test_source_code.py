@@ -41,12 +41,18 @@ def test_distances_import_nothing_else_of_ours():
         assert not [m for m in imports(path) if m.startswith("lqm") and not m.startswith("lqm.distances")]
 
 
-def test_the_frame_knows_no_pictures():
+def test_the_frame_knows_neither_pictures_nor_graphs():
+    above = ("lqm.images", "lqm.graphs", "lqm.condensing", "lqm.evaluating", "lqm.streaming", "lqm.cli")
     for folder in ("distances", "engine", "condensed"):
         for path in (PACKAGE / folder).glob("*.py"):
-            above = ("lqm.images", "lqm.condensing", "lqm.evaluating", "lqm.cli")
             assert not [m for m in imports(path) if m.startswith(above)]
-            assert "from lqm import images" not in path.read_text()
+            assert "from lqm import" not in path.read_text().replace("from lqm import __version__", "")
+
+
+@pytest.mark.parametrize(("one", "other"), [("images", "graphs"), ("graphs", "images")])
+def test_pictures_and_graphs_do_not_know_each_other(one, other):
+    for path in (PACKAGE / one).rglob("*.py"):
+        assert not [m for m in imports(path) if m.startswith(f"lqm.{other}")]
 
 
 def test_files_are_a_page_or_three():

@@ -30,6 +30,18 @@ def canonical(spec: str, table: Mapping[str, T]) -> str:
     return ":".join([name, *(f"{option}={value}" for option, value in options.items())])
 
 
+def described(spec: str, table: Mapping[str, Any]) -> str:
+    """A network's title, with the options that differ from their default and are not in it."""
+    name, given = read_spec(spec, table)
+    title, usual = table[name].title, defaults(table[name])
+    differences = [
+        f"no {option}" if value == "none" else f"{value} {option}"
+        for option, value in given.items()
+        if value != usual[option] and f"{{{option}}}" not in title
+    ]
+    return ", ".join([title.format_map(usual | given), *differences])
+
+
 def defaults(constructor: Callable[..., Any]) -> dict[str, Any]:
     """The options of a constructor with their defaults, in the order of its signature."""
     parameters = inspect.signature(constructor).parameters.values()

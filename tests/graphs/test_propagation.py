@@ -57,7 +57,8 @@ def test_a_wide_product_is_made_in_blocks(monkeypatch):
     whole = Matrix(graph.features, CPU) @ factor
     whole.sum().backward()
     expected, factor.grad = factor.grad, None
-    monkeypatch.setattr("lqm.graphs.matrices._BLOCK", 16)
+    monkeypatch.setattr("lqm.graphs.matrices._CACHED", 12 * 16)
+    monkeypatch.setattr("lqm.graphs.matrices._NARROWEST", 1)
     parts = Matrix(graph.features, CPU) @ factor
     parts.sum().backward()
     torch.testing.assert_close(parts, whole)

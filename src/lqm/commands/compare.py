@@ -12,7 +12,7 @@ def compare(
     ],
     /,
 ) -> None:
-    """Several runs in one table: accuracy, latent match and time; runs that differ by seed share a row.
+    """Several runs in one table; those that differ by seed share a row.
 
     Example: lqm compare runs/mean runs/lqm
 

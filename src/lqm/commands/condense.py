@@ -30,12 +30,9 @@ def condense(
     split: Name = None,
     device: str = "auto",
 ) -> None:
-    """Learn a small synthetic set from a large one, of pictures or of a graph's nodes.
+    """Learn a small synthetic set of pictures or of a graph's nodes; a stopped run goes on where it was.
 
-    A stopped run goes on where it was.
-
-    Examples: lqm condense digits --method dm --distance lqm --per-class 10 --out runs/digits;
-    lqm condense digits-knn --method cat --distance lqm --budget 1% --out runs/nodes
+    Example: lqm condense digits --method dm --distance lqm --per-class 10 --out runs/digits
 
     Args:
         source: digits, mnist, cifar10, cifar100, tinyimagenet, a folder of class folders, .npz, .parquet; or

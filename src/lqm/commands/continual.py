@@ -27,11 +27,9 @@ def continual(
     features: Name = None,
     device: str = "auto",
 ) -> None:
-    """Learn the classes of a graph task after task, from a small memory; print AA, BWT and all accuracies.
+    """Learn a graph's classes task after task; see what is forgotten.
 
-    A stopped run goes on where it was.
-
-    Example: lqm continual digits-knn --method cat --distance lqm --budget 4 --out runs/stream
+    Example: lqm continual digits-knn --budget 4 --out runs/stream
 
     Args:
         source: digits-knn, synthetic:nodes=10000,..., .npz, a folder of Planetoid, Reddit or OGB.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 
 def demo(*, out: Path = Path("runs/demo"), seed: int = 0) -> None:
-    """Condense handwritten digits by mean and by quantile matching; print a table, draw pictures.
+    """Condense digits by mean and by quantile matching, and compare.
 
     Example: lqm demo
 

@@ -21,8 +21,7 @@ def evaluate(
 ) -> None:
     """Train fresh networks on a condensed set, test them, and compare with real records.
 
-    Examples: lqm evaluate runs/digits --networks convnet,resnet18,mlp;
-    lqm evaluate runs/nodes --networks gcn,sgc,gat,sage,appnp,mlp
+    Example: lqm evaluate runs/digits --networks convnet,mlp
 
     Args:
         run: A run, or a saved condensed set.

@@ -132,4 +132,4 @@ def test_without_a_home_it_is_said_and_done_without(class_folders, monkeypatch, 
         cache_folder()
     root, _ = class_folders()
     load_source(root, show_progress=False)
-    assert "the decoded pictures are not kept: there is no home folder" in capsys.readouterr().err
+    assert "the pictures are not kept: there is no home folder" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from lqm.graphs.networks.network import GraphNetwork
 from lqm.graphs.networks.own import NetworkMaker, make_own
 from lqm.graphs.networks.sage import SAGE
 from lqm.graphs.networks.sgc import SGC
-from lqm.specs import canonical, defaults, read_spec
+from lqm.specs import canonical, described, read_spec
 
 NETWORKS: dict[str, type[GraphNetwork]] = {
     "gcn": GCN,
@@ -67,11 +67,4 @@ def describe(spec: str) -> str:
         >>> describe("gcn:depth=3"), describe("appnp:hops=5")
         ('GCN-3 of width 256', 'APPNP-2 of width 256, 5 hops')
     """
-    name, given = read_spec(spec, NETWORKS)
-    title, usual = NETWORKS[name].title, defaults(NETWORKS[name])
-    differences = [
-        f"{value} {option}"
-        for option, value in given.items()
-        if value != usual[option] and f"{{{option}}}" not in title
-    ]
-    return ", ".join([title.format_map(usual | given), *differences])
+    return described(spec, NETWORKS)

@@ -1,6 +1,5 @@
 """Graphs that took long to make, kept as safetensors and found again by all that decides them."""
 
-import contextlib
 import hashlib
 import json
 import os
@@ -15,9 +14,8 @@ from safetensors.torch import save_file
 from scipy.sparse import csr_array, issparse
 from torch import Tensor
 
-from lqm.cache import cache_folder
+from lqm.cache import kept
 from lqm.engine.progress import warn
-from lqm.errors import ArtifactError
 from lqm.graphs.graph import Graph
 from lqm.graphs.sources.found import Clean
 from lqm.graphs.sources.splits import Split
@@ -39,20 +37,7 @@ def content_key(described: str, root: Path | None = None, files: Iterable[Path] 
 
 def cached(key: str, make: Callable[[], Clean]) -> Clean:
     """What `make` gives, from the cache if it is there; a cache that can't be used is done without."""
-    try:
-        folder = cache_folder() / "graphs"
-    except ArtifactError as error:
-        warn(f"the graph is not kept: {error}")
-        return make()
-    for path in folder.glob(f"{key}.*.safetensors"):
-        if found := _load(path):
-            return found
-        warn(f"{path} was damaged, and is made again")
-        with contextlib.suppress(OSError):
-            path.unlink()
-    made = make()
-    _save(folder, key, made)
-    return made
+    return kept("graphs", key, make, load=_load, save=_save)
 
 
 def _save(folder: Path, key: str, made: Clean) -> None:

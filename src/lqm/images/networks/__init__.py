@@ -12,7 +12,7 @@ from lqm.images.networks.network import Network, chunks, embed_in_chunks
 from lqm.images.networks.own import NetworkMaker, factory_name, make_own
 from lqm.images.networks.resnet import ResNet18
 from lqm.images.networks.vgg import VGG11
-from lqm.specs import canonical, defaults, read_spec
+from lqm.specs import canonical, described, read_spec
 
 NETWORKS: dict[str, type[Network]] = {
     "convnet": ConvNet,
@@ -78,11 +78,4 @@ def describe(spec: str) -> str:
         >>> describe("convnet:norm=batch:pooling=none")
         'ConvNet-3 of width 128, batch norm, no pooling'
     """
-    name, given = read_spec(spec, NETWORKS)
-    title, usual = NETWORKS[name].title, defaults(NETWORKS[name])
-    differences = [
-        f"no {option}" if value == "none" else f"{value} {option}"
-        for option, value in given.items()
-        if value != usual[option] and f"{{{option}}}" not in title
-    ]
-    return ", ".join([title.format_map(usual | given), *differences])
+    return described(spec, NETWORKS)

@@ -1,6 +1,5 @@
 """Decoded pictures kept as safetensors, found again by the content of the files that they came from."""
 
-import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Iterable
@@ -10,7 +9,7 @@ import PIL
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from lqm.cache import cache_folder
+from lqm.cache import kept
 from lqm.engine.progress import warn
 from lqm.errors import ArtifactError
 from lqm.files import write_atomically
@@ -37,20 +36,7 @@ def content_key(described: str, reading: Reading, root: Path, files: Iterable[Pa
 
 def cached(key: str, read: Callable[[], Found]) -> Found:
     """What `read` gives, from the cache if it is there; a cache that can't be used is done without."""
-    try:
-        folder = cache_folder() / "pictures"
-    except ArtifactError as error:
-        warn(f"the decoded pictures are not kept: {error}")
-        return read()
-    for path in folder.glob(f"{key}.*.safetensors"):
-        if found := _load(path):
-            return found
-        warn(f"{path} was damaged, and is made again")
-        with contextlib.suppress(OSError):
-            path.unlink()
-    found = read()
-    _save(folder, key, found)
-    return found
+    return kept("pictures", key, read, load=_load, save=_save)
 
 
 def _save(folder: Path, key: str, found: Found) -> None:
