@@ -29,13 +29,18 @@ def class_targets(
     for index, (sample, count) in enumerate(zip(real, k, strict=True)):
         sizes[len(sample), count].append(index)
     return [
-        Group(classes, distance.target(torch.stack([real[c] for c in classes]), count, generator))
+        Group(classes, distance.target(_batch([real[c] for c in classes]), count, generator))
         for (_, count), classes in sizes.items()
     ]
 
 
 def class_losses(distance: Distance, groups: Sequence[Group], synthetic: Sequence[Tensor]) -> Tensor:
     """Losses of all classes, [C]: synthetic[c] is [k_c, F]."""
-    losses = [distance.loss(g.target, torch.stack([synthetic[c] for c in g.classes])) for g in groups]
+    losses = [distance.loss(g.target, _batch([synthetic[c] for c in g.classes])) for g in groups]
     order = torch.tensor([c for g in groups for c in g.classes], device=losses[0].device)
     return torch.cat(losses)[order.argsort()]
+
+
+def _batch(samples: Sequence[Tensor]) -> Tensor:
+    """Samples of equal size as one tensor; a single one is not copied."""
+    return torch.stack(list(samples)) if len(samples) > 1 else samples[0].unsqueeze(0)

@@ -14,12 +14,13 @@ from lqm.engine.randomness import derive
 from lqm.graphs.matrices import Matrix
 
 Activation = Literal["relu", "leaky-relu", "elu", "tanh", "sigmoid"]
+# In place: the products that they are applied to are needed by nothing else, not even by a gradient.
 _ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
-    "relu": torch.relu,
-    "leaky-relu": F.leaky_relu,
-    "elu": F.elu,
-    "tanh": torch.tanh,
-    "sigmoid": torch.sigmoid,
+    "relu": torch.relu_,
+    "leaky-relu": F.leaky_relu_,
+    "elu": F.elu_,
+    "tanh": torch.tanh_,
+    "sigmoid": torch.sigmoid_,
 }
 
 
@@ -38,7 +39,8 @@ class Encoder:
         hidden = _ACTIVATIONS[self.activation](features @ self.weights[0])
         for weight in self.weights[1:]:
             hidden = _ACTIVATIONS[self.activation](hidden @ weight)
-        return F.normalize(hidden, dim=1)
+        length = torch.linalg.vector_norm(hidden, dim=1, keepdim=True).clamp_min(1e-12)
+        return hidden / length if hidden.requires_grad else hidden.div_(length)
 
 
 def fresh_encoder(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -25,7 +26,7 @@ class Population:
     own: Sequence[Features] = field(repr=False)
     heard: Sequence[Features] = field(repr=False)
 
-    @property
+    @cached_property
     def sizes(self) -> list[int]:
         """Training nodes of each class."""
         return [int(part.shape[0]) for part in self.own]

@@ -86,7 +86,8 @@ class CaT:
     ) -> None:
         self.real, self.distance, self.counts = real, distance, list(counts)
         self.seed, self.settings, self.device = seed, settings, device
-        self._chunks: list[tuple[list[int], Matrix]] | None = None
+        self._chunks = self._class_chunks()
+        self._whole: list[Matrix] | None = None
         self._take(self._first_features())
 
     def step(self, i: int) -> Metrics:
@@ -145,20 +146,23 @@ class CaT:
         return min(size, self.settings.real_batch) if self.settings.real_batch else size
 
     def _batches(self, i: int) -> list[tuple[list[int], Matrix]]:
-        """The real nodes of step i, several classes at once."""
-        if not self.settings.real_batch:
-            if self._chunks is None:
-                self._chunks = [(chunk, self._matrix(chunk)) for chunk in self._class_chunks()]
-            return self._chunks
-        draws = np.random.Generator(np.random.SFC64(derive(self.seed, "batch", i)))
-        return [(chunk, self._matrix(chunk, draws)) for chunk in self._class_chunks()]
+        """The real nodes of step i, several classes at once: all of them, or a few drawn for the step."""
+        if self.settings.real_batch:
+            draws = np.random.Generator(np.random.SFC64(derive(self.seed, "batch", i)))
+            return [(chunk, self._matrix(chunk, draws)) for chunk in self._chunks]
+        if self._whole is None:
+            self._whole = [self._matrix(chunk) for chunk in self._chunks]
+        return list(zip(self._chunks, self._whole, strict=True))
 
     def _class_chunks(self) -> list[list[int]]:
         """Classes in order, as many at once as have few enough nodes together."""
         chunks: list[list[int]] = [[]]
+        nodes = 0
         for label in range(len(self.counts)):
-            if chunks[-1] and sum(map(self._size, [*chunks[-1], label])) > _CHUNK:
+            nodes += self._size(label)
+            if chunks[-1] and nodes > _CHUNK:
                 chunks.append([])
+                nodes = self._size(label)
             chunks[-1].append(label)
         return chunks
 
