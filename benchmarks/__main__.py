@@ -6,7 +6,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import dm_step, quantiles, statistic
+from benchmarks import cat_step, dm_step, quantiles, statistic
 
 
 def main() -> None:
@@ -20,6 +20,9 @@ def main() -> None:
         statistic.measure,
         dm_step.measure_on_digits,
         dm_step.measure_at_cifar_shapes,
+        cat_step.measure_task,
+        cat_step.measure_stream,
+        cat_step.measure_sharing,
     ):
         comparison = measure()
         met &= comparison.met

@@ -26,10 +26,30 @@ def measure_stream() -> Comparison:
     return _measure([_task(k) for k in range(3)], "CaT + LQM step, all three tasks of Cora's shape")
 
 
+def measure_sharing() -> Comparison:
+    """A step of all tasks under one encoder against one of each under its own."""
+    tasks = [_task(k) for k in range(3)]
+    together, *alone = (_learner(part) for part in (tasks, *([task] for task in tasks)))
+    steps = itertools.count(), itertools.count()
+    plain, ours = interleaved(
+        lambda: [learner.step(next(steps[0])) for learner in alone],
+        lambda: together.step(next(steps[1])),
+        rounds=61,
+    )
+    return Comparison(
+        "CaT + LQM step, three tasks with one encoder", "an encoder each", plain, ours, at_most=1
+    )
+
+
+def _learner(tasks: list[Population]) -> CaT:
+    counts = [2, 2] * len(tasks)
+    return CaT(joined(tasks), DISTANCES["lqm"], counts, 0, CaTSettings(), torch.device("cpu"))
+
+
 def _measure(tasks: list[Population], work: str) -> Comparison:
     """One step of all tasks together against one step of each, in turn."""
     counts = [2, 2]
-    learner = CaT(joined(tasks), DISTANCES["lqm"], counts * len(tasks), 0, CaTSettings(), torch.device("cpu"))
+    learner = _learner(tasks)
     starts = learner.features.detach().split(sum(counts))
     plain_learners = [
         PlainCaT(

@@ -26,6 +26,7 @@ class GraphSource:
         validation: numbers of the nodes to choose settings by.
         test: numbers of the nodes to judge by.
         split: where these three come from, in words.
+        made_features: what was made of the edges for want of features: `degree`, `spectral` or `one-hot`.
         notes: what was done to the graph while it was read, a sentence each.
         origin: the words with which `load_graph` finds it again; None if it was made in Python.
     """
@@ -37,6 +38,7 @@ class GraphSource:
     validation: Tensor = field(repr=False)
     test: Tensor = field(repr=False)
     split: str = "as given"
+    made_features: str | None = None
     notes: tuple[str, ...] = ()
     origin: dict[str, Any] | None = None
 
