@@ -1,6 +1,10 @@
-"""A step of CaT with LQM against the loop as the field writes it, on a stream of the shape of Cora's."""
+"""A step of CaT with LQM against the loop as the field writes it, on Cora's stream of three tasks.
+
+Cora itself is taken from LQM_DATA, if that names a folder with it; else a graph of its shape.
+"""
 
 import itertools
+import os
 
 import numpy as np
 import torch
@@ -12,6 +16,8 @@ from lqm.distances import DISTANCES
 from lqm.graphs.graph import Graph, dense, undirected
 from lqm.graphs.methods.cat import CaT, CaTSettings
 from lqm.graphs.population import Population, joined, population
+from lqm.graphs.sources import load_graph
+from lqm.graphs.stream import make_stream
 
 # Of each of Cora's three tasks: training nodes of its two classes, and edges between them.
 _TASKS = (((211, 130), 585), ((251, 491), 1_233), ((256, 179), 658))
@@ -19,16 +25,16 @@ _WORDS, _WORDS_OF_A_NODE = 1_433, 18
 
 
 def measure_task() -> Comparison:
-    return _measure([_task(0)], "CaT + LQM step, one task of Cora's shape")
+    return _measure(_tasks()[:1], f"CaT + LQM step, one task of {_graph()}")
 
 
 def measure_stream() -> Comparison:
-    return _measure([_task(k) for k in range(3)], "CaT + LQM step, all three tasks of Cora's shape")
+    return _measure(_tasks(), f"CaT + LQM step, three tasks of {_graph()}")
 
 
 def measure_sharing() -> Comparison:
     """A step of all tasks under one encoder against one of each under its own."""
-    tasks = [_task(k) for k in range(3)]
+    tasks = _tasks()
     together, *alone = (_learner(part) for part in (tasks, *([task] for task in tasks)))
     steps = itertools.count(), itertools.count()
     plain, ours = interleaved(
@@ -65,6 +71,17 @@ def _measure(tasks: list[Population], work: str) -> Comparison:
         lambda: [learner.step(0) for learner in plain_learners], lambda: learner.step(next(steps)), rounds=61
     )
     return Comparison(work, "dense, torch.quantile", plain, ours, at_least=4)
+
+
+def _graph() -> str:
+    return "Cora" if os.environ.get("LQM_DATA") else "Cora's shape"
+
+
+def _tasks() -> list[Population]:
+    if not os.environ.get("LQM_DATA"):
+        return [_task(k) for k in range(3)]
+    stream = make_stream(load_graph("cora"), remainder="drop")
+    return [population(task.graph, task.by_class, stream.names(task), hops=1) for task in stream.tasks]
 
 
 def _task(number: int) -> Population:

@@ -33,7 +33,7 @@ def main() -> None:
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and "memory" not in str(error):
             raise
-        _fail("there is not enough memory; try a smaller network, real_batch or per_class", 1)
+        _fail("there is not enough memory; try a smaller network, real_batch, per_class or budget", 1)
 
 
 def _dispatch(words: list[str]) -> None:

@@ -82,7 +82,7 @@ def condense(
     if isinstance(distance, str):
         distance = choose(distance, DISTANCES, "distance")
     distance_record(distance)
-    graph = is_graph(source)
+    graph = is_graph(source, data_dir)
     of_pictures = {
         "per_class": per_class,
         "recipe": recipe,

@@ -96,7 +96,8 @@ def evaluate(
     refuse_memory(small.manifest)
     kind = NODES if isinstance(small, CondensedNodes) else PICTURES
     chosen = choose(protocol, kind.protocols, "protocol") if protocol else None
-    baselines = baselines.split(",") if isinstance(baselines, str) else baselines
+    if isinstance(baselines, str):
+        baselines = kind.baselines if baselines == "all" else baselines.split(",")
     for name in baselines:
         choose(name, dict.fromkeys(kind.baselines), "baseline")
     makers = _makers(kind, networks)

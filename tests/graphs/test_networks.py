@@ -146,13 +146,15 @@ def test_the_embedding_is_the_last_hidden_layer(spec):
 
 def test_the_edges_have_a_self_loop_a_node_and_their_reverse_at_hand():
     inputs = Inputs(*a_graph(), CPU)
-    sources, targets = inputs.edges
+    sources, targets, *_ = inputs.attention
     assert len(sources) == inputs.links.shape[1] + NODES
     assert (targets.diff() >= 0).all()
     reverse = inputs.attention.reverse
     assert sources[reverse].equal(targets)
     assert targets[reverse].equal(sources)
-    assert Inputs(a_graph()[0], None, CPU).edges.equal(torch.arange(NODES).expand(2, -1))
+    alone = Inputs(a_graph()[0], None, CPU).attention
+    assert alone.sources.equal(torch.arange(NODES))
+    assert alone.targets.equal(torch.arange(NODES))
 
 
 @pytest.mark.parametrize("density", [0.02, 1.0])

@@ -1,5 +1,6 @@
 """How arguments that several commands have are shown in their help."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -16,3 +17,14 @@ Assignments = Annotated[
     tyro.conf.UseAppendAction[tuple[str, ...]],
     tyro.conf.arg(name="set", metavar="NAME=VALUE", help_behavior_hint=""),
 ]
+
+
+def run_folder(source: str, *words: str | None) -> Path:
+    """Where a run goes whose folder was not named: `runs/` and what it is of.
+
+    Example:
+        >>> run_folder("data/cora.npz", "cat", None).as_posix()
+        'runs/cora-cat'
+    """
+    name = re.sub(r"[^\w.=-]+", "-", Path(source).stem if Path(source).exists() else source).strip("-.")
+    return Path("runs", "-".join(filter(None, (name, *words))))

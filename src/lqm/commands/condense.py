@@ -1,18 +1,17 @@
 """Learn a small set."""
 
-from pathlib import Path
 from typing import Annotated
 
 import tyro
 
-from lqm.commands.arguments import Assignments, Budget, Folder, Name, Names, Number, Source
+from lqm.commands.arguments import Assignments, Budget, Folder, Name, Names, Number, Source, run_folder
 
 
 def condense(
     source: Source,
     /,
     *,
-    out: Path,
+    out: Folder = None,
     method: Name = None,
     distance: Name = None,
     per_class: Number = None,
@@ -37,7 +36,7 @@ def condense(
     Args:
         source: digits, mnist, cifar10, cifar100, tinyimagenet, a folder of class folders, .npz, .parquet; or
             a graph: digits-knn, synthetic:nodes=10000,..., .npz, a folder of Planetoid, Reddit or OGB.
-        out: Folder for the run and its result.
+        out: Folder for the run and its result, else one in runs/.
         method: dm (default), datadam, idm; of graphs: cat (default), puma; or real records: random, herding,
             k-centre, k-means.
         distance: What is matched: lqm (default), mean, wasserstein, ...; any other word lists them.
@@ -60,6 +59,7 @@ def condense(
     from lqm.condensed.sheet import contact_sheet
     from lqm.settings import parse_assignments
 
+    folder = out or run_folder(source, method, distance)
     shortcuts = {"start": start, "real_batch": real_batch}
     given = {name: value for name, value in shortcuts.items() if value is not None}
     small = lqm.condense(
@@ -77,14 +77,14 @@ def condense(
         augmentation=augmentation.split(",") if augmentation else None,
         features=features,
         split=split,
-        out=out,
+        out=folder,
         device=device,
     )
     classes = len(small.class_names)
     if isinstance(small, lqm.CondensedPictures):
-        sheet = out / "pictures.png"
+        sheet = folder / "pictures.png"
         contact_sheet(small, sheet)
-        print(f"{len(small.labels)} pictures of {classes} classes in {out}; they look like {sheet}")
+        print(f"{len(small.labels)} pictures of {classes} classes in {folder}; they look like {sheet}")
     else:
-        print(f"{len(small.labels)} nodes of {classes} classes in {out}")
-    print(f"next: lqm evaluate {out}")
+        print(f"{len(small.labels)} nodes of {classes} classes in {folder}")
+    print(f"next: lqm evaluate {folder}")

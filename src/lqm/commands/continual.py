@@ -1,17 +1,15 @@
 """Learn a stream of tasks of a graph."""
 
-from pathlib import Path
-
 import tyro
 
-from lqm.commands.arguments import Assignments, Budget, Name, Source
+from lqm.commands.arguments import Assignments, Budget, Folder, Name, Number, Source, run_folder
 
 
 def continual(
     source: Source,
     /,
     *,
-    out: Path,
+    out: Folder = None,
     method: str = "cat",
     distance: Name = None,
     budget: Budget = None,
@@ -22,9 +20,13 @@ def continual(
     inter_task_edges: tyro.conf.FlagCreatePairsOff[bool] = False,
     scoring: str = "class",
     repeats: int = 5,
+    start: Name = None,
+    real_batch: Number = None,
     set_: Assignments = (),
     seed: int = 0,
+    split_seed: int = 0,
     features: Name = None,
+    data_dir: Folder = None,
     device: str = "auto",
 ) -> None:
     """Learn a graph's classes task after task; see what is forgotten.
@@ -33,7 +35,7 @@ def continual(
 
     Args:
         source: digits-knn, synthetic:nodes=10000,..., .npz, a folder of Planetoid, Reddit or OGB.
-        out: Folder for the memories, the matrices and the heat map.
+        out: Folder for the memories, the matrices and the heat map, else one in runs/.
         method: cat, puma; real nodes: random, er-gnn, ssm; without memory: finetuning, joint.
         distance: What cat and puma match: lqm (default), mean, lqm-ad, ...; any other word lists them.
         budget: Nodes to keep of each task, or their share of its nodes.
@@ -44,9 +46,13 @@ def continual(
         inter_task_edges: Keep the edges to nodes of earlier tasks.
         scoring: Choose among all classes seen so far (class), or among those of the task (task).
         repeats: How often to learn it all, with seeds from --seed on; the split stays the same.
+        start: What the synthetic nodes are at first: random, noise, herding, k-centre, k-means.
+        real_batch: Real nodes of each class in a step; all of them if not given.
         set_: A setting, such as steps=500 or epochs=200; repeat it for more. docs/methods.md lists them.
         seed: Everything random follows from it.
-        features: Of a graph that has none: degree, spectral, one-hot.
+        split_seed: Of every task's training, validation and test nodes.
+        features: Of a graph that has none: degree, one-hot.
+        data_dir: Where the named graphs are, else LQM_DATA.
         device: Where to compute: auto, cpu, cuda, ...
     """
     from rich.console import Console
@@ -55,6 +61,9 @@ def continual(
     from lqm.report.continual import continual_table
     from lqm.settings import parse_assignments
 
+    folder = out or run_folder(source, "stream", method, distance)
+    shortcuts = {"start": start, "real_batch": real_batch}
+    given = {name: value for name, value in shortcuts.items() if value is not None}
     found = lqm.continual(
         source,
         method=method,
@@ -67,11 +76,13 @@ def continual(
         inter_task_edges=inter_task_edges,
         scoring=scoring,
         repeats=repeats,
-        settings=parse_assignments(set_),
+        settings=parse_assignments(set_) | given,
         seed=seed,
+        split_seed=split_seed,
         features=features,
-        out=out,
+        data_dir=data_dir,
+        out=folder,
         device=device,
     )
     Console().print(continual_table(found))
-    print(f"memories, matrices and a heat map are in {out}")
+    print(f"memories, matrices and a heat map are in {folder}")

@@ -13,7 +13,7 @@ def evaluate(
     *,
     protocol: Name = None,
     networks: Names = None,
-    baselines: Annotated[str, tyro.conf.arg(metavar="NAME,...")] = "random,herding,full",
+    baselines: Annotated[str, tyro.conf.arg(metavar="NAME,...")] = "all",
     source: Annotated[str | None, tyro.conf.arg(metavar="SOURCE", help_behavior_hint="")] = None,
     data_dir: Folder = None,
     seed: int = 0,
@@ -29,7 +29,8 @@ def evaluate(
             else what the set asks for.
         networks: Kinds in place of the protocol's: convnet,mlp,lenet,alexnet,vgg11,resnet18; of graphs
             gcn,sgc,gat,sage,appnp,mlp.
-        baselines: Real records to score as well: random,herding,full, of graphs also k-centre; or none.
+        baselines: Real records to score as well: all, none, or some of random,herding,full, of graphs also
+            k-centre.
         source: Where the real data are, if they have moved.
         data_dir: Where the named sources are, if they have moved.
         seed: Of the networks and of their training.

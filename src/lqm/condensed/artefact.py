@@ -100,9 +100,15 @@ def _read_manifest(path: Path) -> Manifest:
     try:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
+        memories = sorted(path.parent.glob("repeat-*/memory/task-*"))
+        if memories:
+            raise ArtifactError(
+                f"{path.parent} is the folder of a stream of tasks; what was kept of each is a set, "
+                f"such as {memories[0]}"
+            ) from None
         if (path.parent / "run.json").exists():
             raise ArtifactError(
-                f"{path.parent} holds a run that is not finished; give its `lqm condense` command again"
+                f"{path.parent} holds a run that is not finished; give its command again"
             ) from None
         raise ArtifactError(
             f"{path.parent} holds no condensed set (no {MANIFEST}); name a folder that "

@@ -34,8 +34,8 @@ def export(small: CondensedSet, to: str, path: Path) -> Path:
         small: the set.
         to: of pictures `folder`: PNG files, a folder a class; `npz`: NumPy, pixels in [0, 1]; `parquet`: as
             Hugging Face lays it out, with PNG pictures; `torch`: safetensors, normalised, ready to train on;
-            `png`: one picture of all, with mosaics as they are. Of nodes `npz`: NumPy, as `load_graph` reads
-            it; `torch`: safetensors.
+            `png`: one picture of all, with mosaics as they are. Of nodes `npz`: NumPy, in the form in which
+            graphs are read; `torch`: safetensors.
         path: the folder or file; a file's suffix is added if it is not there.
 
     Returns:

@@ -1,13 +1,10 @@
 """What a set of nodes is worth: the test accuracy, on the real graph, of fresh networks trained on it."""
 
-import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 import torch
-from scipy.sparse import issparse
 from torch import Tensor
 
 from lqm.engine.randomness import seeded
@@ -92,7 +89,7 @@ def score(
             "protocol": protocol.rules,
             "seed": seed,
             "index": j,
-            "nodes": digest(chosen),
+            "nodes": chosen.digest,
             "source": source.identity,
         }
 
@@ -144,14 +141,3 @@ def latent_match(network: GraphNetwork, data: TrainingSet, real: Inputs, source:
                 yield around[matched(nodes, label)], own[matched(found, label)]
 
     return match_of_classes(classes())
-
-
-def digest(graph: Graph) -> str:
-    """SHA-256 of the features, edges and labels of a graph."""
-    features, adjacency = graph.features, graph.adjacency
-    values = [features.indptr, features.indices, features.data] if issparse(features) else [features.numpy()]
-    found = hashlib.sha256()
-    for piece in (*values, adjacency.indptr, adjacency.indices, graph.labels.numpy()):
-        found.update(f"{piece.dtype}{piece.shape}".encode())
-        found.update(np.ascontiguousarray(piece).data)
-    return found.hexdigest()

@@ -1,7 +1,9 @@
 """A graph with features and labels, in memory."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,12 +45,33 @@ class Graph:
         """How many features a node has."""
         return int(self.features.shape[1])
 
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of features, edges and labels."""
+        found = hashlib.sha256()
+        self.add_to(found)
+        return found.hexdigest()
+
+    def add_to(self, digest: "hashlib._Hash") -> None:
+        """Let features, edges and labels go into a hash."""
+        arrays = [*_pieces(self.features), *_pieces(self.adjacency)[:2], self.labels.numpy()]
+        for array in arrays:
+            digest.update(f"{array.dtype}{array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).data)
+
     def part(self, nodes: Tensor) -> "Graph":
         """The subgraph of some nodes, in their order, and of the edges between them."""
         chosen = nodes.numpy()
         adjacency = csr_array(self.adjacency[chosen][:, chosen])
         adjacency.sort_indices()
         return Graph(rows(self.features, nodes), adjacency, self.labels[nodes])
+
+
+def _pieces(matrix: Features) -> list[np.ndarray[Any, Any]]:
+    """The arrays of a matrix, of the same types whatever it was made of."""
+    if not issparse(matrix):
+        return [matrix.contiguous().numpy()]
+    return [matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data]
 
 
 def rows(features: Features, nodes: Tensor) -> Features:

@@ -40,9 +40,10 @@ def plan_nodes(
     kind = choose(name, METHODS, "method for graphs")
     resolved = make_settings(kind.Settings, settings)
     matched = distance_for(name, matches=kind.matches, distance=distance)
-    parse_budget(budget or "1%", 1)
+    asked = "1%" if budget is None else budget
+    parse_budget(asked, 1)
     data = load_graph(source, features=features, split=split, data_dir=data_dir, show_progress=show_progress)
-    wanted = parse_budget(budget or "1%", data.graph.nodes)
+    wanted = parse_budget(asked, data.graph.nodes)
     counts = shares(wanted, [len(nodes) for nodes in data.by_class])
     real = population(data.graph, data.by_class, data.class_names, resolved.hops)
     fixed = asdict(resolved)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import torch
 from scipy.sparse import issparse
 from torch import Tensor
@@ -97,20 +96,10 @@ class GraphSource:
     def fingerprint(self) -> str:
         """SHA-256 of features, edges, labels, class names and split."""
         digest = hashlib.sha256("\0".join(self.class_names).encode())
-        features = self.graph.features
-        pieces = (
-            [features.indptr.astype(np.int64), features.indices.astype(np.int32), features.data]
-            if issparse(features)
-            else [features.contiguous().numpy()]
-        )
-        adjacency = [
-            self.graph.adjacency.indptr.astype(np.int64),
-            self.graph.adjacency.indices.astype(np.int32),
-        ]
-        nodes = [part.numpy() for part in (self.graph.labels, self.train, self.validation, self.test)]
-        for piece in (*pieces, *adjacency, *nodes):
-            digest.update(f"{piece.dtype}{piece.shape}".encode())
-            digest.update(np.ascontiguousarray(piece).data)
+        self.graph.add_to(digest)
+        for nodes in (self.train, self.validation, self.test):
+            digest.update(f"{nodes.numpy().dtype}{tuple(nodes.shape)}".encode())
+            digest.update(nodes.contiguous().numpy().data)
         return digest.hexdigest()
 
 

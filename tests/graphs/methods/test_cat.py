@@ -45,9 +45,10 @@ def test_steps_are_those_of_the_plain_loop(density):
 
 @pytest.mark.parametrize("distance", ["mean", "lqm", "lqm-ad"])
 @pytest.mark.parametrize("updates", [1, 3])
-def test_tasks_that_share_encoders_become_what_each_becomes_alone(distance, updates):
+@pytest.mark.parametrize("start", ["random", "noise", "herding"])
+def test_tasks_that_share_encoders_become_what_each_becomes_alone(distance, updates, start):
     one, two = nodes(seed=1, names="abc"), nodes(seed=2, count=60, names="def")
-    settings = CaTSettings(width=64, updates=updates)
+    settings = CaTSettings(width=64, updates=updates, start=start)
     both = CaT(joined([one, two]), DISTANCES[distance], [2, 1, 3, 2, 2, 2], 0, settings, CPU)
     alone = [
         CaT(task, DISTANCES[distance], counts, 0, settings, CPU)

@@ -192,17 +192,17 @@ class CaT:
         self._optimizer = torch.optim.Adam([self.features], lr=self.settings.learning_rate)
 
     def _first_features(self) -> Tensor:
-        """Real nodes of each class as they are, or Glorot's noise."""
-        if self.settings.start == "noise":
-            bound = math.sqrt(6 / (sum(self.counts) + self.real.width))
-            noise = torch.rand(sum(self.counts), self.real.width, generator=generator(self.seed, "start"))
-            return bound * (2 * noise - 1)
-        return torch.cat(
-            [
-                dense(rows(own, choose_nodes(self.settings.start, self.real, label, count, self.seed)))
-                for label, (own, count) in enumerate(zip(self.real.own, self.counts, strict=True))
-            ]
-        )
+        """Real nodes of each class as they are, or Glorot's noise; no class looks at another."""
+        parts = []
+        for label, (own, count) in enumerate(zip(self.real.own, self.counts, strict=True)):
+            if self.settings.start == "noise":
+                draws = generator(self.seed, f"noise of {self.real.class_names[label]}")
+                bound = math.sqrt(6 / (count + self.real.width))
+                parts.append(bound * (2 * torch.rand(count, self.real.width, generator=draws) - 1))
+            else:
+                chosen = choose_nodes(self.settings.start, self.real, label, count, self.seed)
+                parts.append(dense(rows(own, chosen)))
+        return torch.cat(parts)
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})

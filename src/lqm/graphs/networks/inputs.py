@@ -85,11 +85,6 @@ class Inputs:
         pairs = np.stack([self.adjacency.indices.astype(np.int64), targets])
         return torch.from_numpy(pairs).to(self.device)
 
-    @property
-    def edges(self) -> Tensor:
-        """The edges and a self-loop of each node, in order of their targets, [2, E + N]."""
-        return torch.stack([self.attention.sources, self.attention.targets])
-
     @cached_property
     def attention(self) -> Attention:
         """The edges with self-loops, laid out for weights of their own."""

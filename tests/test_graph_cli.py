@@ -1,0 +1,135 @@
+"""Graphs on the command line: the commands as the docs give them, and what is refused."""
+
+import numpy as np
+import pytest
+
+import lqm
+from lqm.graphs.continual import CONTINUAL_METHODS
+from lqm.graphs.methods import METHODS
+
+TINY = ("--set", "steps=3", "--set", "width=16")
+
+
+@pytest.fixture
+def type_in(monkeypatch, capsys):
+    """What `lqm` with these words gives: exit code, output and errors."""
+    from lqm import cli
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["lqm", *map(str, words)])
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_a_graph_is_condensed_judged_compared_and_exported(type_in, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = ("condense", "digits-knn", "--method", "cat", "--distance", "lqm", "--budget", "1%", *TINY)
+    code, printed, error = type_in(*command)
+    assert code == 0
+    assert "18 nodes of 10 classes in runs/digits-knn-cat-lqm" in printed
+    assert "1,797 nodes become 18 (1 to 2 of a class, by its share)" in error
+    run = "runs/digits-knn-cat-lqm"
+    words = ("--protocol", "graph-quick", "--networks", "sgc,mlp", "--baselines", "random,k-centre")
+    code, printed, _ = type_in("evaluate", run, *words)
+    assert code == 0
+    assert "condensed" in printed
+    assert "k-centre" in printed
+    code, printed, _ = type_in("compare", run)
+    assert code == 0
+    assert "budget" in printed
+    assert type_in("export", run, "--to", "npz", "--out", "nodes")[0] == 0
+    assert np.load("nodes.npz")["x"].shape == (18, 64)
+    code, _, error = type_in(*command)
+    assert "is finished already, after 3 steps" in error
+
+
+def test_a_stream_is_learned_and_its_memories_are_sets(type_in, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ("--budget", 4, "--repeats", 2, "--start", "noise", "--real-batch", 20, "--set", "epochs=2")
+    code, printed, _ = type_in("continual", "digits-knn", "--distance", "lqm", *words, *TINY)
+    assert code == 0
+    assert "AA " in printed
+    assert "BWT " in printed
+    folder = tmp_path / "runs" / "digits-knn-stream-cat-lqm"
+    assert (folder / "accuracy-matrix.png").exists()
+    assert len(lqm.load(folder / "repeat-1" / "memory" / "task-04").labels) == 4
+    for command in ("evaluate", "compare"):
+        code, _, error = type_in(command, folder)
+        assert code == 1
+        assert "is the folder of a stream of tasks" in error
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--budget", "0"), "budget = '0' can't be used; give a number of nodes such as 40"),
+        (("--budget", "5000"), "the budget of 5000 is more than there are training nodes (1079)"),
+        (
+            ("--per-class", "3"),
+            "per_class is for pictures, and 'digits-knn' is a graph; give a budget",
+        ),
+        (("--size", "8"), "size is for pictures, and 'digits-knn' is a graph; leave it out"),
+        (
+            ("--method", "dm"),
+            "method 'dm' is for pictures, and 'digits-knn' is a graph; choose one of cat",
+        ),
+        (("--method", "cta"), "there is no method for graphs 'cta'; did you mean 'cat'?"),
+        (("--method", "herding", "--distance", "lqm"), "method 'herding' chooses real records"),
+        (("--distance", "lqn"), "there is no distance 'lqn'; did you mean 'lqm'?"),
+        (("--set", "stesp=3"), "there is no setting 'stesp'; did you mean 'steps'?"),
+        (("--set", "width=0"), "width = '0' can't be used"),
+        (("--features", "degree"), "features"),
+        (("--start", "middle"), "start = 'middle' can't be used"),
+    ],
+)
+def test_what_cant_be_condensed_is_refused_in_one_sentence(type_in, tmp_path, words, sentence):
+    code, printed, error = type_in("condense", "digits-knn", "--out", tmp_path / "run", *words)
+    assert code == 1
+    assert printed == ""
+    assert sentence in error
+    assert len(error.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--budget", "3"), "budget is for graphs, and 'digits' is pictures; give per_class instead"),
+        (("--method", "cat"), "method 'cat' is for graphs, and 'digits' is pictures; choose one of dm"),
+        (("--split", "random"), "split is for graphs, and 'digits' is pictures; leave it out"),
+    ],
+)
+def test_what_is_for_graphs_is_refused_of_pictures(type_in, tmp_path, words, sentence):
+    code, _, error = type_in("condense", "digits", "--out", tmp_path / "run", *words)
+    assert code == 1
+    assert sentence in error
+
+
+def test_an_unknown_source_lists_pictures_and_graphs(type_in, tmp_path):
+    code, _, error = type_in("condense", "digits-kn", "--out", tmp_path / "run")
+    assert code == 1
+    assert "did you mean 'digits-knn'?" in error
+    assert "cifar10" in error
+
+
+def test_a_graph_is_found_by_its_name_in_the_data_folder(type_in, tmp_path):
+    source = lqm.load_graph("digits-knn").graph
+    edges = np.stack(source.adjacency.nonzero())
+    np.savez(tmp_path / "mine.npz", edge_index=edges, y=source.labels.numpy(), x=source.features.numpy())
+    words = ("--data-dir", tmp_path, "--budget", 20, *TINY)
+    assert type_in("condense", "mine", *words, "--out", tmp_path / "run")[0] == 0
+    words = ("--data-dir", tmp_path, "--budget", 4, "--repeats", 1, "--set", "epochs=1", *TINY)
+    assert type_in("continual", "mine", *words, "--out", tmp_path / "stream")[0] == 0
+
+
+def test_help_names_all_methods(type_in):
+    import re
+
+    assert {*METHODS} <= set(re.findall(r"[\w-]+", type_in("condense", "--help")[1]))
+    assert {*CONTINUAL_METHODS} <= set(re.findall(r"[\w-]+", type_in("continual", "--help")[1]))
