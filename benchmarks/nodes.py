@@ -39,9 +39,11 @@ def main(
     seeds: int = 5,
     epochs: int = 500,
     steps: int = 1000,
+    rate: float = 0.001,
     real_batch: int = 0,
     puma_steps: int = 100,
     puma_width: int = 4096,
+    puma_rate: float = 0.001,
     starts: tuple[str, ...] = ("random",),
     rows: tuple[str, ...] = ("full", "random", "herding", "k-centre", "cat", "puma"),
 ) -> None:
@@ -59,9 +61,10 @@ def main(
         for start in (starts if condensed else ("",)) if method in rows else ():
             settings: dict[str, object] = {}
             if condensed:
-                settings |= {"start": start, "real_batch": real_batch, "steps": steps}
+                settings |= {"start": start, "real_batch": real_batch}
+                settings |= {"steps": steps, "learning_rate": rate}
             if method == "puma":
-                settings |= {"steps": puma_steps, "width": puma_width}
+                settings |= {"steps": puma_steps, "width": puma_width, "learning_rate": puma_rate}
             found = []
             for seed in range(seeds):
                 name = "-".join(filter(None, (method, distance, start, str(seed))))

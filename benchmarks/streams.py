@@ -36,9 +36,11 @@ def main(
     repeats: int = 5,
     epochs: int = 500,
     steps: int = 1000,
+    rate: float = 0.001,
     real_batch: int = 0,
     puma_steps: int = 100,
     puma_width: int = 4096,
+    puma_rate: float = 0.001,
     remainder: str = "last",
     starts: tuple[str, ...] = ("random",),
     rows: tuple[str, ...] = ("finetuning", "joint", "random", "er-gnn", "ssm", "ssm-5", "cat", "puma"),
@@ -51,9 +53,10 @@ def main(
         for start in starts if method in _CONDENSED else ("",):
             settings: dict[str, object] = {"epochs": epochs}
             if method in _CONDENSED:
-                settings |= {"start": start, "real_batch": real_batch, "steps": steps}
+                settings |= {"start": start, "real_batch": real_batch}
+                settings |= {"steps": steps, "learning_rate": rate}
             if method == "puma":
-                settings |= {"steps": puma_steps, "width": puma_width}
+                settings |= {"steps": puma_steps, "width": puma_width, "learning_rate": puma_rate}
             if method == "ssm-5":
                 settings |= {"neighbours": 5}
             found = lqm.continual(

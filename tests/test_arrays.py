@@ -5,6 +5,8 @@ import contextlib
 import os
 import pickle
 import struct
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -135,6 +137,62 @@ def test_all_else_is_refused(tmp_path, content, thing):
     (tmp_path / "f").write_bytes(content)
     with pytest.raises(DataError, match=thing):
         read_arrays(tmp_path / "f")
+
+
+@pytest.mark.parametrize("key", [(), (1, 2), None, True, np.arange(3)])
+def test_keys_are_strings_bytes_or_whole_numbers(tmp_path, key):
+    name = type(key).__name__
+    content = b"\x80\x02}" + pickle.dumps(key, 2)[2:-1] + b"K\x01s."
+    (tmp_path / "f").write_bytes(content)
+    with pytest.raises(DataError, match=f"asks for a dictionary with a key of type '{name}'"):
+        read_arrays(tmp_path / "f")
+
+
+DEEP = b")" + b"\x85" * 200_000
+ARRAY = b"cnumpy.core.multiarray\n_reconstruct\n(tR"
+
+
+NESTED = [
+    b"}" + DEEP + b"I1\ns.",
+    b"(" + DEEP + b"I1\nd.",
+    b"ccollections\ndefaultdict\n(tR" + DEEP + b"I1\ns.",
+    DEEP + b")R.",
+    b"cnumpy\ndtype\n" + DEEP + b"\x85R.",
+    b"c_codecs\nencode\n(Vx\n" + DEEP + b"tR.",
+    b"ccopy_reg\n_reconstructor\n(" + 2 * DEEP + b"NtR.",
+    DEEP + b"}b.",
+    DTYPE % b"u1" + b"(" + 2 * DEEP + b"NNNI-1\nI-1\nI0\ntb.",
+    ARRAY + b"(I1\n" + DEEP + DTYPE % b"u1" + b"I0\nC\x00tb.",
+    ARRAY + b"(I1\n((I1\nI2\ntI100000000000\nt" + DTYPE % b"u1" + b"I0\nC\x00tb.",
+]
+READ_ALL = """
+import pathlib, sys
+from lqm.arrays import read_arrays
+from lqm.errors import DataError
+for path in sys.argv[1:]:
+    try:
+        read_arrays(pathlib.Path(path))
+    except DataError:
+        print("refused")
+"""
+
+
+def test_what_is_deeply_nested_is_refused_without_a_crash(tmp_path):
+    paths = [tmp_path / str(number) for number in range(len(NESTED))]
+    for path, content in zip(paths, NESTED, strict=True):
+        path.write_bytes(content)
+    # In a process of its own, since a crash would end all tests.
+    done = subprocess.run([sys.executable, "-c", READ_ALL, *paths], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["refused"] * len(NESTED)
+
+
+@pytest.mark.parametrize(
+    "content", [DEEP + b".", b"(" * 200_000 + b"l" * 200_000 + b".", b"}I1\n" + DEEP + b"s."]
+)
+def test_what_is_deeply_nested_and_allowed_is_read(tmp_path, content):
+    (tmp_path / "f").write_bytes(content)
+    assert type(read_arrays(tmp_path / "f")) in (tuple, list, dict)
 
 
 def test_a_file_that_is_cut_off_anywhere_is_refused_in_a_sentence(tmp_path):

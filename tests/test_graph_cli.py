@@ -133,3 +133,31 @@ def test_help_names_all_methods(type_in):
 
     assert {*METHODS} <= set(re.findall(r"[\w-]+", type_in("condense", "--help")[1]))
     assert {*CONTINUAL_METHODS} <= set(re.findall(r"[\w-]+", type_in("continual", "--help")[1]))
+
+
+def test_a_graph_that_has_moved_is_named_anew(type_in, tmp_path):
+    source = lqm.load_graph("digits-knn").graph
+    edges = np.stack(source.adjacency.nonzero())
+    for folder in ("old", "new", "newer"):
+        (tmp_path / folder).mkdir()
+    old = tmp_path / "old" / "mine.npz"
+    np.savez(old, edge_index=edges, y=source.labels.numpy(), x=source.features.numpy())
+    words = ("--data-dir", tmp_path / "old", "--budget", 20, *TINY)
+    assert type_in("condense", "mine", *words, "--out", tmp_path / "run")[0] == 0
+    judge = (
+        "evaluate",
+        tmp_path / "run",
+        "--protocol",
+        "graph-quick",
+        "--networks",
+        "sgc",
+        "--baselines",
+        "none",
+    )
+    old.rename(tmp_path / "new" / "mine.npz")
+    code, _, error = type_in(*judge)
+    assert code == 1
+    assert "name the new place with --source, or that of a named source with --data-dir" in error
+    assert type_in(*judge, "--data-dir", tmp_path / "new")[0] == 0
+    (tmp_path / "new" / "mine.npz").rename(tmp_path / "newer" / "other.npz")
+    assert type_in(*judge, "--source", tmp_path / "newer" / "other.npz")[0] == 0

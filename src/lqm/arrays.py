@@ -8,6 +8,7 @@ numbers and sparse matrices of these: all else is refused.
 import math
 import pickletools
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,7 @@ class _Machine:
                 self.stack.append(_known(" ".join(self._pop(2))))
             case "REDUCE":
                 function, arguments = self._pop(2)
-                if function not in _FUNCTIONS.values():
+                if not any(function is known for known in _FUNCTIONS.values()):
                     raise _RefusedError("a call of something that is no function")
                 self.stack.append(function(*arguments))
             case "NEWOBJ":
@@ -130,12 +131,16 @@ class _Machine:
 
 
 def _dictionary(items: list[Any]) -> dict[Any, Any]:
+    for key in items[::2]:
+        # Python has no limit for the depth of a tuple whose hash it takes, and crashes.
+        if type(key) not in (str, bytes, int):
+            raise _RefusedError(f"a dictionary with a key of type '{type(key).__name__}'")
     return dict(zip(items[::2], items[1::2], strict=True))
 
 
 def _expect(value: Any, kind: type) -> Any:
     if type(value) is not kind:
-        raise TypeError(f"a {kind.__name__} is missing")
+        raise TypeError(f"a value is no {kind.__name__}")
     return value
 
 
@@ -145,11 +150,11 @@ def _known(name: str) -> Callable[..., Any]:
     return _FUNCTIONS[name]
 
 
-def _text(name: str | bytes) -> str:
-    return name.decode("ascii") if isinstance(name, bytes) else name
+def _text(name: Any) -> str:
+    return name.decode("ascii") if isinstance(name, bytes) else str(_expect(name, str))
 
 
-def _number_type(name: str | bytes, *_: Any) -> np.dtype[Any]:
+def _number_type(name: Any, *_: Any) -> np.dtype[Any]:
     """A type of numbers, as a copy of its own whose byte order can be set."""
     text = _text(name)
     if text not in ("b1", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"):
@@ -161,12 +166,8 @@ def _empty_array(*_: Any) -> np.ndarray[Any, Any]:
     return np.empty(0, np.int8)
 
 
-def _array_type(*_: Any) -> Any:
-    raise _RefusedError("a call of 'numpy.ndarray'")
-
-
-def _bytes_of(text: str, encoding: str) -> bytes:
-    if encoding not in ("latin1", "latin-1"):
+def _bytes_of(text: str, encoding: Any) -> bytes:
+    if _text(encoding) not in ("latin1", "latin-1"):
         raise _RefusedError(f"the encoding '{encoding}'")
     return text.encode("latin-1")
 
@@ -176,12 +177,14 @@ def _array_of(content: bytes, kind: Any, shape: tuple[int, ...], order: str) -> 
     return flat.reshape(shape, order="F" if order == "F" else "C")
 
 
-def _sparse_type(*_: Any) -> Any:
-    raise _RefusedError("a call of 'scipy.sparse.csr_matrix'")
+def _refuse_call(name: str, *_: Any) -> Any:
+    """What stands for a type that a file may name, but not call."""
+    raise _RefusedError(f"a call of {name}")
 
 
-def _plain_type(*_: Any) -> Any:
-    raise _RefusedError("a call of 'object' or 'list'")
+_array_type = partial(_refuse_call, "'numpy.ndarray'")
+_sparse_type = partial(_refuse_call, "'scipy.sparse.csr_matrix'")
+_plain_type = partial(_refuse_call, "'object' or 'list'")
 
 
 def _new_record(kind: Any, *rest: Any) -> SparseRecord:
@@ -205,15 +208,12 @@ def _build(target: Any, state: Any) -> None:
         return
     if isinstance(target, np.dtype):
         version, order, *rest = state
-        if (
-            version != 3
-            or order not in ("<", ">", "|", b"<", b">", b"|")
-            or rest != [None, None, None, -1, -1, 0]
-        ):
+        usual = version == 3 and rest == [None, None, None, -1, -1, 0]
+        if not usual or order not in ("<", ">", "|", b"<", b">", b"|"):
             raise _RefusedError("a type of numbers that is none of the usual ones")
     elif isinstance(target, np.ndarray):
         version, shape, kind, _, content = state
-        expected = math.prod(shape) * _expect_dtype(kind).itemsize
+        expected = math.prod(_expect(length, int) for length in shape) * _expect_dtype(kind).itemsize
         if version != 1 or min(shape, default=0) < 0 or len(_expect(content, bytes)) != expected:
             raise ValueError("an array is not of the length that it should have")
     else:

@@ -178,8 +178,10 @@ def _found_again(
 ) -> Any:
     moved = {"source": source, "data_dir": data_dir}
     given = {name: str(place) for name, place in moved.items() if place is not None}
+    # A source that is named anew is not looked for in the old folder.
+    kept = {name: word for name, word in origin.items() if name != "data_dir" or source is None}
     try:
-        return kind.find_source(**{**origin, **given})
+        return kind.find_source(**{**kept, **given})
     except (ConfigError, DataError) as error:
         if given:
             raise DataError(f"this is not what the set was condensed from: {error}") from error

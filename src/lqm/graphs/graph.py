@@ -97,6 +97,10 @@ def undirected(sources: np.ndarray[Any, Any], targets: np.ndarray[Any, Any], nod
 
     A sort in place of one number an edge takes a fraction of the memory of merging duplicates in a matrix.
     """
+    # NumPy has no whole number that holds both int64 and uint64, and would compute with floats.
+    sources, targets = (
+        ends.astype(np.int64) if ends.dtype == np.uint64 else ends for ends in (sources, targets)
+    )
     kept = sources != targets
     pairs = np.minimum(sources, targets)[kept].astype(np.int64)
     pairs *= nodes

@@ -5,7 +5,9 @@ import pytest
 import torch
 
 from lqm.errors import ConfigError, DataError
+from lqm.graphs.graph import undirected
 from lqm.graphs.sources import load_graph
+from lqm.graphs.sources.edges import clean_edges
 
 NODES = np.arange(20)
 RING = np.stack([NODES, (NODES + 1) % 20])
@@ -54,6 +56,23 @@ def test_edges_are_cleaned_and_it_is_said(write, edges, notes):
     assert source.graph.adjacency.has_canonical_format
 
 
+@pytest.mark.parametrize("kind", [np.uint64, np.uint32, ">i4", np.int8])
+def test_any_whole_numbers_are_ends_of_edges(write, kind):
+    expected = load_graph(write()).graph.adjacency
+    found = load_graph(write(edge_index=BOTH.astype(kind)))
+    assert found.notes == ()
+    assert (found.graph.adjacency != expected).nnz == 0
+    assert (undirected(RING[0].astype(kind), RING[1], 20) != expected).nnz == 0
+
+
+def test_ends_that_dont_go_together_are_refused():
+    for first, second in ((NODES, NODES[:3]), (NODES[None], NODES[None])):
+        with pytest.raises(
+            DataError, match=r"ends of the edges of 'ring' have shapes .*; both should be \[E\]"
+        ):
+            clean_edges((first, second), 20, "'ring'")
+
+
 @pytest.mark.parametrize("none", [-1, np.nan])
 def test_nodes_without_a_label_stay_in_the_graph_only(write, none):
     labels = (NODES % 2).astype(np.float64 if np.isnan(none) else np.int8)
@@ -84,6 +103,16 @@ def test_given_names_go_with_their_numbers(write):
     assert source.notes == ("classes without a node were dropped: 'bee', 'dog'",)
 
 
+def test_classes_of_one_name_are_told_apart_by_their_numbers(write):
+    names = np.array(["other", "ant", "other", "other (2)", "gone", "gone"])
+    source = load_graph(write(y=np.array([0, 1, 2, 3] * 5), class_names=names))
+    assert source.class_names == ("other (0)", "ant", "other (2) (2)", "other (2) (3)")
+    assert source.notes == (
+        "classes without a node were dropped: 'gone', 'gone'",
+        "the name 'other' is that of several classes; such names have their number added",
+    )
+
+
 def test_labels_in_a_column_are_labels(write):
     assert load_graph(write(y=NODES[:, None] % 2)).graph.labels.tolist() == (NODES % 2).tolist()
 
@@ -105,6 +134,12 @@ def changed(array, value):
         ({"edge_index": np.zeros((2, 3), int)}, "no edge between two nodes"),
         ({"edge_index": np.zeros((2, 0), int)}, "no edge between two nodes"),
         ({"y": NODES % 2 - 2}, "has the label -2; .* use -1 for none"),
+        ({"y": NODES % 2 * 1e19}, "has the label 10000000000000000000; number the classes 0, 1, 2"),
+        ({"y": np.where(NODES % 2, 2.0**63, 1)}, "has the label 9223372036854775808; number"),
+        (
+            {"y": np.where(NODES % 2, np.uint64(2**64 - 1), np.uint64(1))},
+            "has the label 18446744073709551615;",
+        ),
         ({"y": NODES % 2 + 0.5}, "labels that are not whole numbers"),
         ({"y": np.array(["a", "b"] * 10)}, "labels of type <U1"),
         ({"y": np.zeros((20, 3), int)}, r"labels of shape \[20, 3\]; .* one a node"),
@@ -173,8 +208,8 @@ def test_of_several_published_splits_the_first_is_used(write):
 @pytest.mark.parametrize(
     ("arrays", "sentence"),
     [
-        (masks([2, 4], [1], [5]), "no training node of class '1'; say split=random"),
-        (masks([1, 2], [3], []), "no test node with a label; say split=random"),
+        (masks([2, 4], [1], [5]), r"no training node of class '1'; give split random \(--split random\)"),
+        (masks([1, 2], [3], []), r"no test node with a label; give split random \(--split random\)"),
         (masks([1, 2], [2], [5]), "is in two parts of the split"),
         ({"train_mask": NODES < 9}, "has no test_mask, but another mask"),
         (
@@ -190,7 +225,9 @@ def test_a_published_split_that_cant_be_used_is_refused(write, arrays, sentence)
 
 
 def test_a_split_that_is_not_there_is_refused(write):
-    with pytest.raises(DataError, match="'ring' has no published split"):
+    with pytest.raises(
+        DataError, match=r"has no published split; leave split out, or give random \(--split random\)"
+    ):
         load_graph(write(), split="published")
     with pytest.raises(ConfigError, match="there is no split 'rando'; did you mean 'random'"):
         load_graph(write(), split="rando")

@@ -1,5 +1,7 @@
 """Features made of edges, for graphs without."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -9,15 +11,20 @@ from lqm.errors import ConfigError, DataError
 from lqm.graphs.graph import dense
 from lqm.graphs.propagation import normalised_adjacency
 from lqm.graphs.sources import features, load_graph
+from lqm.graphs.sources.features import degree_features
 
 
 def test_a_graph_without_features_asks_what_to_make_them_of(write):
-    with pytest.raises(DataError, match=r"'ring' has no features; .* features=degree, spectral or one-hot"):
+    with pytest.raises(
+        DataError, match=r"'ring' has no features; give features degree, spectral or one-hot \(--features\)"
+    ):
         load_graph(write(x=None))
 
 
 def test_features_of_its_own_are_never_replaced(write):
-    with pytest.raises(ConfigError, match="'ring' has features of its own; leave features='degree' out"):
+    with pytest.raises(
+        ConfigError, match=r"has features of its own; leave features degree out \(--features\)"
+    ):
         load_graph(write(), features="degree")
 
 
@@ -34,11 +41,28 @@ def test_degrees_are_binned_by_their_logarithm(write):
     source = load_graph(write(edge_index=ends, x=None), features="degree")
     degrees = np.diff(source.graph.adjacency.indptr)
     expected = [0 if degree == 0 else 1 + int(np.log2(degree)) for degree in degrees]
-    assert source.graph.features.argmax(dim=1).tolist() == expected
-    assert source.graph.features.sum(dim=1).eq(1).all()
-    assert source.graph.features.shape == (20, 5)
-    assert source.notes[-1] == "the graph has no features; 5 were made: degree"
+    found = dense(source.graph.features)
+    assert found.argmax(dim=1).tolist() == expected
+    assert found.sum(dim=1).eq(1).all()
+    assert found.shape == (20, 32)
+    assert source.notes[-1] == "the graph has no features; 32 were made: degree"
     assert source.origin["features"] == "degree"
+
+
+def test_the_bins_of_degrees_are_those_of_every_graph():
+    degrees = np.array([0, 1, 2, 3, 4, 7, 8, 2**30 - 1, 2**30, 2**31, 2**40])
+    # No more than the numbers of neighbours is looked at.
+    graph = SimpleNamespace(indptr=np.concatenate([[0], np.cumsum(degrees)]))
+    found = degree_features(graph)
+    assert isinstance(found, csr_array)
+    assert (found.shape, found.dtype, found.indices.dtype) == ((11, 32), np.float32, np.int32)
+    assert found.toarray().argmax(axis=1).tolist() == [0, 1, 2, 2, 3, 3, 4, 30, 31, 31, 31]
+    assert (found.sum(axis=1) == 1).all()
+
+
+@pytest.mark.parametrize("made", ["degree", "spectral", "one-hot", None])
+def test_a_source_knows_what_its_features_were_made_of(write, made):
+    assert load_graph(write(**({"x": None} if made else {})), features=made).made_features == made
 
 
 def test_one_hot_is_a_sparse_identity(write, monkeypatch):
@@ -47,7 +71,10 @@ def test_one_hot_is_a_sparse_identity(write, monkeypatch):
     assert issparse(source.graph.features)
     assert dense(source.graph.features).equal(torch.eye(20))
     monkeypatch.setattr(features, "_MOST_ONE_HOT", 19)
-    with pytest.raises(DataError, match="has 20 nodes, and one-hot features are for 19 at most"):
+    with pytest.raises(
+        DataError,
+        match=r"one-hot features are for 19 at most; give features degree or spectral \(--features\)",
+    ):
         load_graph(path, features="one-hot")
 
 

@@ -25,6 +25,7 @@ def test_the_digits_are_tied_to_their_nearest():
         # The last one may be as far as another.
         assert set(nearest[node, :9]) <= set(rows.indices[rows.indptr[node] : rows.indptr[node + 1]])
     assert source.origin == {"source": "digits-knn"}
+    assert source.notes == ()
     assert load_graph(source) is source
 
 
@@ -41,13 +42,46 @@ def test_a_word_is_looked_for_in_the_folder_of_data(write, monkeypatch, tmp_path
     (tmp_path / "data").mkdir()
     (tmp_path / "data/graphs").mkdir()
     path = path.rename(tmp_path / "data/graphs/ring.npz")
-    assert load_graph("ring", data_dir=tmp_path / "data").origin == {"source": str(path)}
+    expected = load_graph(path)
+    assert expected.origin == {"source": str(path)}
+    found = load_graph("ring", data_dir=tmp_path / "data")
+    assert found.origin == {"source": "ring", "data_dir": str(tmp_path / "data")}
+    assert found.fingerprint == expected.fingerprint
     assert is_graph("ring", tmp_path / "data")
     assert not is_graph("ring")
     monkeypatch.setenv("LQM_DATA", str(tmp_path / "data"))
     assert is_graph("ring")
     assert load_graph("ring").name == "ring"
+    assert load_graph("ring").origin == {"source": "ring"}
     assert not is_graph("graphs")
+
+
+def test_an_origin_is_found_again_where_its_folder_has_moved(write, monkeypatch, tmp_path):
+    write()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "ring.npz").rename("data/ring.npz")
+    given = load_graph("ring", data_dir="data", split="random")
+    monkeypatch.setenv("LQM_DATA", "data")
+    named = load_graph("ring", split="random")
+    monkeypatch.delenv("LQM_DATA")
+    (tmp_path / "data").rename(tmp_path / "moved")
+    for source in (given, named):
+        again = load_graph(**{**source.origin, "data_dir": str(tmp_path / "moved")})
+        assert again.fingerprint == source.fingerprint
+        assert again.origin["data_dir"] == str(tmp_path / "moved")
+
+
+def test_a_folder_of_data_that_is_given_goes_before_the_working_directory(write, monkeypatch, tmp_path):
+    write()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "ring.npz").rename(tmp_path / "data/ring.npz")
+    (tmp_path / "ring").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert is_graph("ring", "data")
+    assert load_graph("ring", data_dir="data").graph.nodes == 20
+    monkeypatch.setenv("LQM_DATA", "data")
+    assert not is_graph("ring")
 
 
 def test_what_is_a_graph_is_told_by_names(write, tmp_path):
@@ -55,11 +89,20 @@ def test_what_is_a_graph_is_told_by_names(write, tmp_path):
     for word in ("digits-knn", "synthetic", "synthetic:nodes=5", "synthetic:nonsense", write(), str(write())):
         assert is_graph(word)
     np.savez(tmp_path / "pictures.npz", x=np.zeros(3), y=np.zeros(3))
-    (tmp_path / "damaged.npz").write_bytes(b"no archive")
     (tmp_path / "cat").mkdir()
     others = ["digits", "synthetics", "", "x" * 5000, "a\0b", tmp_path, tmp_path / "pictures.npz"]
-    for other in [*others, tmp_path / "damaged.npz", tmp_path / "missing", 3, None, torch.zeros(3)]:
+    for other in [*others, tmp_path / "missing", 3, None, torch.zeros(3)]:
         assert not is_graph(other)
+
+
+def test_a_damaged_file_is_neither_a_graph_nor_pictures(write):
+    path = write()
+    for content in (b"no archive", b"", path.read_bytes()[:-30]):
+        path.write_bytes(content)
+        with pytest.raises(
+            DataError, match=r"ring\.npz can't be read as \.npz \(.+\); fetch or write it again"
+        ):
+            is_graph(path)
 
 
 def test_pyg_is_not_imported_to_tell():
@@ -96,10 +139,12 @@ def test_a_path_that_leads_to_no_graph_is_refused(tmp_path):
 def test_options_that_dont_apply_are_refused(write, tmp_path):
     with pytest.raises(ConfigError, match="'digits-knn' is a source already; leave split out"):
         load_graph(load_graph("digits-knn"), split="random")
-    with pytest.raises(ConfigError, match="'digits-knn' is made and not read; leave data_dir out"):
+    with pytest.raises(
+        ConfigError, match=r"'digits-knn' is made and not read; leave data_dir out \(--data-dir\)"
+    ):
         load_graph("digits-knn", data_dir=tmp_path)
-    with pytest.raises(ConfigError, match="is a place of its own; leave data_dir out"):
+    with pytest.raises(ConfigError, match=r"is a place of its own; leave data_dir out \(--data-dir\)"):
         load_graph(write(), data_dir=tmp_path)
     for name in ("digits-knn", "synthetic"):
-        with pytest.raises(ConfigError, match="has features of its own; leave features='degree' out"):
+        with pytest.raises(ConfigError, match="has features of its own; leave features degree out"):
             load_graph(name, features="degree")

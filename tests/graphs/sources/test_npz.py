@@ -1,5 +1,8 @@
 """Graphs in `.npz` files; the oracle for the benchmarks' form is PyG."""
 
+import contextlib
+import zipfile
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, random_array
@@ -90,9 +93,85 @@ def test_a_damaged_file_is_refused(write):
     path = write()
     content = bytearray(path.read_bytes())
     path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(DataError, match=r"can't be read as \.npz .*; make or fetch it again"):
+    with pytest.raises(DataError, match=r"can't be read as \.npz .*; fetch or write it again"):
         load_graph(path)
     content[200] ^= 255
     path.write_bytes(content)
-    with pytest.raises(DataError, match=r"fetch it again|save plain arrays"):
+    with pytest.raises(DataError, match=r"fetch or write the file again|save plain arrays"):
         load_graph(path)
+
+
+def rewritten(path, member, content, name=None):
+    """The archive with other content, and perhaps another name, of one of its members."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members.pop(member)
+    with zipfile.ZipFile(path, "w") as archive:
+        for other, unchanged in {**members, name or member: content}.items():
+            archive.writestr(other, unchanged)
+
+
+@pytest.mark.parametrize("name", ["y", "y.npy"])
+def test_a_member_that_is_no_array_is_refused(write, name):
+    path = write()
+    rewritten(path, "y.npy", b"0 1 0 1", name)
+    with pytest.raises(DataError, match=r"'y' of .*ring\.npz is no array; save plain arrays"):
+        load_graph(path)
+
+
+# Where the flags and the kind of compression of a member are, from the beginning of its entries.
+FLAGS, COMPRESSION = (6, 8), (8, 10)
+
+
+@pytest.mark.parametrize(
+    ("places", "value", "sentence"),
+    [(FLAGS, 1, "encrypted"), (COMPRESSION, 9, "compression"), (COMPRESSION, 14, r"\(.+\)")],
+)
+def test_encryption_and_unknown_compression_are_refused(write, places, value, sentence):
+    path = write()
+    content = bytearray(path.read_bytes())
+    for mark, place in zip((b"PK\x03\x04", b"PK\x01\x02"), places, strict=True):
+        start = content.find(mark)
+        while start >= 0:
+            content[start + place] = value
+            start = content.find(mark, start + 1)
+    path.write_bytes(content)
+    with pytest.raises(
+        DataError, match=rf"of .*ring\.npz can't be read .*{sentence}.*; fetch or write the file"
+    ):
+        load_graph(path)
+
+
+def header(words):
+    return b"\x93NUMPY\x01\x00" + len(words).to_bytes(2, "little") + words
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        b"{'descr': '<i8', 'fortran_order': False, 'shape': (1000000000000000,), }",
+        b"{'descr': '<i8', 'fortran_order': False, 'shape': (%d,), }" % 10**30,
+        b"{'descr': '<i8', 'fortran_order': False, 'shape': (-3,), }",
+        b"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), ",
+        b"(" * 5000,
+        b"'",
+        b"",
+    ],
+)
+def test_a_damaged_header_is_refused(write, words):
+    path = write()
+    rewritten(path, "y.npy", header(words))
+    with pytest.raises(DataError, match=r"'y' of .*ring\.npz (can't be read|holds objects or is damaged)"):
+        load_graph(path)
+
+
+def test_a_changed_byte_anywhere_is_a_graph_or_a_sentence(write, random):
+    path = write()
+    content = path.read_bytes()
+    for _ in range(300):
+        changed = bytearray(content)
+        changed[random.integers(len(content))] ^= 1 << random.integers(8)
+        path.write_bytes(changed)
+        with contextlib.suppress(DataError):
+            is_graph(path)
+            load_graph(path)

@@ -23,7 +23,8 @@ def test_a_graph_has_what_was_asked_for():
         7,
         tuple("01234"),
     )
-    assert 0.9 * 12 < graph.adjacency.nnz / 3000 <= 12
+    assert 0.99 * 12 <= graph.adjacency.nnz / 3000 <= 12
+    assert source.notes == ()
     assert (graph.adjacency != graph.adjacency.T).nnz == 0
     assert graph.adjacency.diagonal().sum() == 0
     assert graph.adjacency.has_canonical_format
@@ -60,8 +61,26 @@ def test_edges_drawn_piece_by_piece_reach_the_same_number(monkeypatch):
     monkeypatch.setattr(synthetic, "_EDGES_AT_ONCE", 100)
     monkeypatch.setattr(synthetic, "_NODES_AT_ONCE", 30)
     graph = load_graph(SMALL).graph
-    assert 0.8 * 1600 < graph.edges <= 1600
+    assert 0.99 * 1600 <= graph.edges <= 1600
     assert graph.features.isfinite().all()
+
+
+@pytest.mark.parametrize("options", ["degree=0.01", "degree=1", "degree=60", "degree=200,homophily=0"])
+def test_the_degree_is_met_to_within_a_hundredth(options):
+    source = load_graph(f"synthetic:nodes=400,features=2,{options}")
+    wanted = 200 * read_options(f"synthetic:{options}").degree
+    assert 0.99 * wanted <= source.graph.edges <= wanted
+    assert (source.graph.adjacency.data == 1).all()
+    assert source.graph.adjacency.diagonal().sum() == 0
+
+
+def test_where_pairs_run_out_it_is_said():
+    source = load_graph("synthetic:nodes=60,classes=20,features=2,homophily=1,skew=0,degree=6")
+    assert source.graph.edges < 0.5 * 180
+    (note,) = source.notes
+    assert note == (
+        f"{source.graph.edges} of 180 edges were drawn: hardly a pair of nodes is left that the options allow"
+    )
 
 
 @pytest.mark.parametrize(

@@ -64,20 +64,24 @@ def load_graph(
     try:
         if name := _name(source):
             if data_dir is not None:
-                raise ConfigError(f"'{name}' is made and not read; leave data_dir out")
-            typed, reading = str(source), Reading(name, features, split, show_progress)
-            cleaned = GRAPHS[name](typed, reading)
+                raise ConfigError(f"'{name}' is made and not read; leave data_dir out (--data-dir)")
+            origin, reading = {"source": str(source)}, Reading(name, features, split, show_progress)
+            cleaned = GRAPHS[name](str(source), reading)
         else:
-            path = _existing(source, data_dir)
-            typed, reading = str(path), Reading(_title(path), features, split, show_progress)
+            path, origin = _existing(source, data_dir)
+            reading = Reading(_title(path), features, split, show_progress)
             cleaned = _layout(path)(reading)
     except OSError as error:
         raise DataError(f"{error.filename or source} can't be read: {error.strerror or error}") from error
-    return replace(finish(cleaned, reading), origin={"source": typed, **given})
+    return replace(finish(cleaned, reading), origin={**origin, **given})
 
 
 def is_graph(source: object, data_dir: str | Path | None = None) -> bool:
-    """Whether `load_graph` is the one to ask for this source; told by no more than the names of things."""
+    """Whether `load_graph` is the one to ask for this source; told by no more than the names of things.
+
+    Raises:
+        DataError: when it is a `.npz` that can't be opened, and so might be a graph or pictures.
+    """
     if isinstance(source, GraphSource) or is_pyg(source):
         return True
     if not isinstance(source, str | Path):
@@ -85,7 +89,7 @@ def is_graph(source: object, data_dir: str | Path | None = None) -> bool:
     if _name(source):
         return True
     try:
-        path = _find(source, data_dir)
+        path = _named(source, data_dir) or _place(source)
         if path is None:
             return False
         return holds_graph(path) if path.is_file() and path.suffix == ".npz" else _known(path) is not None
@@ -104,23 +108,34 @@ def _title(path: Path) -> str:
     return path.stem.removeprefix("ind.") if path.is_file() else path.name
 
 
-def _find(source: str | Path, data_dir: str | Path | None) -> Path | None:
-    """Where a path leads, or what is called by a word in the folder of data."""
-    if not str(source):
-        return None
+def _place(source: str | Path) -> Path | None:
+    """Where a path leads, if there is anything."""
     path = Path(source).expanduser()
-    if path.exists():
-        return path.resolve()
+    return path.resolve() if str(source) and path.exists() else None
+
+
+def _named(source: str | Path, data_dir: str | Path | None) -> Path | None:
+    """What is called by a word in the folder of data.
+
+    A folder that was given goes before what is called so in the working directory, so that an origin leads to
+    the same graph from everywhere; the one of the environment goes after it.
+    """
     folder = data_dir or os.environ.get("LQM_DATA")
-    if isinstance(source, Path) or not folder or path.name != source:
+    if not folder or not isinstance(source, str) or not source or Path(source).expanduser().name != source:
+        return None
+    if not data_dir and _place(source):
         return None
     root = Path(folder).expanduser()
     places = (place / name for place in (root, root / "graphs") for name in (f"{source}.npz", source))
     return next((place.resolve() for place in places if place.exists()), None)
 
 
-def _existing(source: str | Path, data_dir: str | Path | None) -> Path:
-    path = _find(source, data_dir)
+def _existing(source: str | Path, data_dir: str | Path | None) -> tuple[Path, dict[str, str]]:
+    """Where a source lies, and the words that lead there: a name stays one, for its folder may move."""
+    if path := _named(source, data_dir):
+        folder = {"data_dir": str(Path(data_dir).expanduser().resolve())} if data_dir else {}
+        return path, {"source": str(source), **folder}
+    path = _place(source)
     if path is None:
         if isinstance(source, Path):
             raise DataError(f"there is no {source}; it should be {_KINDS}")
@@ -129,9 +144,11 @@ def _existing(source: str | Path, data_dir: str | Path | None) -> Path:
         except ConfigError as error:
             raise ConfigError(f"{error}, or the path of {_KINDS}") from None
     assert path is not None
-    if data_dir is not None and Path(source).expanduser().exists():
-        raise ConfigError(f"{path} is a place of its own; leave data_dir out, which is for names")
-    return path
+    if data_dir is not None:
+        raise ConfigError(
+            f"{path} is a place of its own; leave data_dir out (--data-dir), which is for names"
+        )
+    return path, {"source": str(path)}
 
 
 def _layout(path: Path) -> Callable[[Reading], Clean]:

@@ -55,6 +55,11 @@ def _ends(edges: Any, nodes: int, place: str) -> tuple[Array, Array]:
             f"the edges of {place} have shape {list(edges.shape)}; it should be [2, E], both ends of each"
         )
     sources, targets = edges
+    if sources.ndim != 1 or sources.shape != targets.shape:
+        raise DataError(
+            f"the two ends of the edges of {place} have shapes {list(sources.shape)} and "
+            f"{list(targets.shape)}; both should be [E]"
+        )
     for ends in (sources, targets):
         if ends.dtype.kind not in "iu":
             raise DataError(
@@ -68,7 +73,11 @@ def _ends(edges: Any, nodes: int, place: str) -> tuple[Array, Array]:
                 f"{place} has an edge at node {low if low < 0 else high}, but {nodes} nodes; "
                 f"the ends of edges should be from 0 to {nodes - 1}"
             )
-    return sources, targets
+    # Of 64 bits only int64 goes on: NumPy computes with floats where it meets uint64.
+    first, second = (
+        ends.astype(np.int64) if ends.dtype == np.uint64 else ends for ends in (sources, targets)
+    )
+    return first, second
 
 
 def _distinct(sources: Array, targets: Array, nodes: int) -> int:

@@ -13,7 +13,9 @@ from torch import Tensor
 from lqm.errors import DataError
 from lqm.graphs.graph import Features
 from lqm.graphs.propagation import normalised_adjacency
+from lqm.sentences import reason
 
+_DEGREE_BINS = 32
 _EIGENVECTORS = 64
 _MOST_ONE_HOT = 50_000
 # Below this many nodes a dense decomposition is both quicker and exact.
@@ -61,8 +63,8 @@ def rows_of(data: Any, indices: Any, indptr: Any, shape: Any, *, place: str) -> 
         size = tuple(int(length) for length in shape)
         matrix = csr_array((data, indices, indptr), shape=size)
         matrix.check_format(full_check=True)
-    except (TypeError, ValueError, IndexError) as error:
-        raise DataError(f"{place} is no sparse matrix ({error}); make or fetch it again") from error
+    except (TypeError, ValueError, IndexError, OverflowError) as error:
+        raise DataError(f"{place} is no sparse matrix ({reason(error)}); fetch or write it again") from error
     return matrix
 
 
@@ -76,12 +78,26 @@ def made_features(choice: str, adjacency: Any, place: str) -> tuple[Features, st
     return features, f"the graph has no features; {features.shape[1]:,} were made: {choice}"
 
 
-def _degree(adjacency: Any, place: str) -> Tensor:
-    """One-hot of the degree's bin: 0, 1, 2 to 3, 4 to 7, 8 to 15, ...: of floor(log2(degree)) + 1."""
-    degree = np.diff(adjacency.indptr)
+def degree_features(adjacency: Any) -> Any:
+    """One-hot of the bin of each node's degree, a csr_array of float32, [N, 32] whatever the graph.
+
+    Bin 0 is for isolated nodes, bin b for degrees from 2^(b-1) to 2^b - 1: 1, 2 to 3, 4 to 7, 8 to 15, ...;
+    the last, 31, is for 2^30 and above.
+
+    Args:
+        adjacency: csr_array of a graph without self-loops, [N, N]; each entry of a row counts as one.
+    """
+    degrees = np.diff(adjacency.indptr)
     # frexp gives the exponent without the rounding of a logarithm.
-    bins = np.frexp(degree.astype(np.float64))[1]
-    return torch.nn.functional.one_hot(torch.from_numpy(bins.astype(np.int64))).float()
+    bins = np.minimum(np.frexp(degrees.astype(np.float64))[1], _DEGREE_BINS - 1).astype(np.int32)
+    nodes = len(degrees)
+    rows = np.arange(nodes + 1, dtype=np.int32)
+    return csr_array((np.ones(nodes, np.float32), bins, rows), shape=(nodes, _DEGREE_BINS))
+
+
+def _degree(adjacency: Any, place: str) -> Any:
+    """See `degree_features`."""
+    return degree_features(adjacency)
 
 
 def _spectral(adjacency: Any, place: str) -> Tensor:
@@ -113,7 +129,7 @@ def _one_hot(adjacency: Any, place: str) -> Any:
     if nodes > _MOST_ONE_HOT:
         raise DataError(
             f"{place} has {nodes:,} nodes, and one-hot features are for {_MOST_ONE_HOT:,} at most; "
-            "say features=degree or spectral"
+            "give features degree or spectral (--features)"
         )
     return csr_array(eye_array(nodes, dtype=np.float32, format="csr"))
 

@@ -47,7 +47,9 @@ class Reading:
             ConfigError: when they were asked for.
         """
         if self.features is not None:
-            raise ConfigError(f"'{self.name}' has features of its own; leave features='{self.features}' out")
+            raise ConfigError(
+                f"'{self.name}' has features of its own; leave features {self.features} out (--features)"
+            )
 
 
 class Found(NamedTuple):
@@ -94,7 +96,7 @@ def clean(found: Found, reading: Reading) -> Clean:
         reading.refuse_features()
         features = clean_features(found.features, nodes, place)
     elif reading.features is None:
-        raise DataError(f"{place} has no features; say what to make them of: features={_words(FEATURES)}")
+        raise DataError(f"{place} has no features; give features {_words(FEATURES)} (--features)")
     adjacency, edge_notes = clean_edges(found.edges, nodes, place)
     notes = [*found.notes, *edge_notes, *label_notes]
     if found.features is None:
@@ -111,7 +113,7 @@ def finish(cleaned: Clean, reading: Reading) -> GraphSource:
     """
     graph, name = cleaned.graph, reading.name
     if reading.split == "published" and cleaned.published is None:
-        raise DataError(f"'{name}' has no published split; leave split out, or say split=random")
+        raise DataError(f"'{name}' has no published split; leave split out, or give random (--split random)")
     notes: tuple[str, ...] = ()
     if cleaned.published is None or reading.split == "random":
         parts, words = random_split(graph.labels, name), "random 60/20/20 of each class"
@@ -126,6 +128,8 @@ def finish(cleaned: Clean, reading: Reading) -> GraphSource:
         validation=parts.validation,
         test=parts.test,
         split=words,
+        # Whoever asked for features that are there already was refused.
+        made_features=reading.features,
         notes=(*cleaned.notes, *notes),
     )
 

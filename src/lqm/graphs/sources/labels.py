@@ -1,5 +1,6 @@
 """Class numbers of nodes, and their names."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,7 +50,22 @@ def clean_labels(
         shown = ", ".join(f"'{names[number]}'" for number in dropped[:_SHOWN])
         more = ", ..." if len(dropped) > _SHOWN else ""
         notes.append(f"classes without a node were dropped: {shown}{more}")
-    return labels, tuple(str(names[number]) for number in present), notes
+    named, shared = _told_apart({int(number): str(names[number]) for number in present})
+    if shared:
+        notes.append(f"the name '{shared}' is that of several classes; such names have their number added")
+    return labels, named, notes
+
+
+def _told_apart(names: dict[int, str]) -> tuple[tuple[str, ...], str | None]:
+    """Names of classes, each once, and one that was there more than once.
+
+    Draws are keyed by names and tables show them, so that a name must be that of one class.
+    """
+    shared = None
+    while repeated := [name for name, count in Counter(names.values()).items() if count > 1]:
+        shared = shared or repeated[0]
+        names = {number: f"{name} ({number})" if name in repeated else name for number, name in names.items()}
+    return tuple(names.values()), shared
 
 
 def names_of(array: Array | None, place: str) -> tuple[str, ...] | None:
@@ -80,8 +96,10 @@ def _whole_numbers(found: Array, place: str) -> Array:
             raise DataError(f"{place} has labels that are not whole numbers; number the classes 0, 1, 2, ...")
     elif array.dtype.kind not in "iu":
         raise DataError(f"{place} has labels of type {array.dtype}; number the classes 0, 1, 2, ...")
-    if array.min() < -1:
+    low, high = int(array.min()), int(array.max())
+    if low < -1 or high >= 2**63:
         raise DataError(
-            f"{place} has the label {array.min()}; number the classes 0, 1, 2, ... and use -1 for none"
+            f"{place} has the label {low if low < -1 else high}; number the classes 0, 1, 2, ... and use -1 "
+            "for none"
         )
     return array.astype(np.int64)

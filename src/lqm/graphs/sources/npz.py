@@ -1,5 +1,7 @@
 """Graphs in NumPy `.npz` files: of plain arrays, and of CSR pieces as in the common benchmarks."""
 
+import lzma
+import tokenize
 import zipfile
 import zlib
 from pathlib import Path
@@ -22,6 +24,18 @@ _ADJACENCY = ("adj_", "adj_matrix.", "adj_matrix_")
 _ATTRIBUTES = ("attr_", "attr_matrix.", "attr_matrix_")
 _DENSE_ATTRIBUTES = ("attr_matrix", "attr")
 _LABELS = ("labels", "label")
+# Encryption and an unknown compression are RuntimeErrors; the others come of headers that are damaged.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    tokenize.TokenError,
+    ArithmeticError,
+    EOFError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+)
 
 
 class Arrays:
@@ -42,12 +56,17 @@ class Arrays:
         try:
             with np.load(self.path, allow_pickle=False) as arrays:
                 array: Array = arrays[key]
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
-            raise DataError(f"{self.path} is damaged ({reason(error)}); make or fetch it again") from error
+        except _UNREADABLE as error:
+            raise DataError(
+                f"'{key}' of {self.path} can't be read ({reason(error)}); fetch or write the file again"
+            ) from error
         except ValueError as error:
             raise DataError(
                 f"'{key}' of {self.path} holds objects or is damaged ({reason(error)}); save plain arrays"
             ) from error
+        # NumPy gives bytes for what is in the archive and is no array.
+        if not isinstance(array, np.ndarray):
+            raise DataError(f"'{key}' of {self.path} is no array; save plain arrays by numpy.savez")
         return array
 
     def first(self, keys: tuple[str, ...]) -> str | None:
@@ -64,21 +83,22 @@ def keys_of(path: Path) -> set[str]:
     """The names of the arrays in a file.
 
     Raises:
-        DataError: when it is no `.npz`.
+        DataError: when it can't be opened as `.npz`.
     """
     try:
         with zipfile.ZipFile(path) as archive:
             return {name.removesuffix(".npy") for name in archive.namelist()}
-    except (zipfile.BadZipFile, OSError) as error:
-        raise DataError(f"{path} can't be read as .npz ({reason(error)}); make or fetch it again") from error
+    except (*_UNREADABLE, ValueError) as error:
+        raise DataError(f"{path} can't be read as .npz ({reason(error)}); fetch or write it again") from error
 
 
 def holds_graph(path: Path) -> bool:
-    """Whether a file is a `.npz` with the edges of a graph in it."""
-    try:
-        keys = keys_of(path)
-    except DataError:
-        return False
+    """Whether the edges of a graph are among the arrays of a `.npz`.
+
+    Raises:
+        DataError: when it can't be opened, since nobody can tell then.
+    """
+    keys = keys_of(path)
     return "edge_index" in keys or any(f"{prefix}indptr" in keys for prefix in _ADJACENCY)
 
 

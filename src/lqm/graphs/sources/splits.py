@@ -73,10 +73,13 @@ def published_split(
     if (present == 0).any():
         raise DataError(
             f"the published split of '{name}' has no training node of class "
-            f"'{class_names[int(present.argmin())]}'; say split=random"
+            f"'{class_names[int(present.argmin())]}'; give split random (--split random)"
         )
     if not len(kept.test):
-        raise DataError(f"the published split of '{name}' has no test node with a label; say split=random")
+        raise DataError(
+            f"the published split of '{name}' has no test node with a label; give split random "
+            "(--split random)"
+        )
     dropped = sum(len(nodes) for nodes in published) - sum(len(nodes) for nodes in kept)
     left_out = counted(dropped, "node", "nodes")
     return kept, (f"{left_out} of the published split without a label left out of it",) if dropped else ()

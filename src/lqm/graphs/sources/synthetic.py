@@ -1,5 +1,6 @@
 """Graphs of any size, drawn by a degree-corrected block model."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -18,6 +19,11 @@ Array = np.ndarray[Any, Any]
 
 _EDGES_AT_ONCE = 4_000_000
 _NODES_AT_ONCE = 100_000
+# Edges are drawn until this share of them is missing at most, or so many times their number were drawn.
+_MISSING = 0.01
+_PATIENCE = 10
+# In place of an edge from a node to itself.
+_LOOP = -1
 # The exponent of the Pareto law of popularity: its tail gives a few nodes of very large degree.
 _TAIL = 2.0
 
@@ -29,10 +35,10 @@ class Synthetic:
     Attributes:
         nodes: how many nodes.
         classes: how many classes.
-        degree: edges that are drawn for a node, counted at both ends; those drawn twice are merged and those
-            from a node to itself dropped, so that the average degree is a little below.
+        degree: the average degree, met to within 1 %: what is drawn twice or from a node to itself is drawn
+            again. Where hardly a pair of nodes is left to draw it is smaller, and a note says so.
         features: how many features a node has.
-        homophily: the share of edges that are drawn within a class; the others go anywhere.
+        homophily: the share of draws that are within a class; the others go anywhere.
         noise: the standard deviation of a node's features around the centre of its class, which is drawn with
             a standard deviation of 1.
         skew: class number c, from 1, has a share of nodes in proportion to c^-skew; 0 makes all equal.
@@ -108,7 +114,20 @@ def _draw(options: Synthetic, reading: Reading) -> Clean:
     labels = _labels(options)
     adjacency = undirected(*_edges(options, labels, reading), options.nodes)
     graph = Graph(_features(options, labels), adjacency, torch.from_numpy(labels))
-    return Clean(graph, tuple(str(number) for number in range(options.classes)), None, ())
+    names = tuple(str(number) for number in range(options.classes))
+    wanted = _wanted(options)
+    if _enough(graph.edges, wanted):
+        return Clean(graph, names, None, ())
+    found = f"{graph.edges:,} of {wanted:,} edges were drawn"
+    return Clean(graph, names, None, (f"{found}: hardly a pair of nodes is left that the options allow",))
+
+
+def _wanted(options: Synthetic) -> int:
+    return max(round(options.nodes * options.degree / 2), 1)
+
+
+def _enough(edges: int, wanted: int) -> bool:
+    return wanted - edges <= _MISSING * wanted
 
 
 def _draws(options: Synthetic, purpose: str) -> np.random.Generator:
@@ -124,33 +143,65 @@ def _labels(options: Synthetic) -> Array:
 
 
 def _edges(options: Synthetic, labels: Array, reading: Reading) -> tuple[Array, Array]:
-    """Both ends of each edge by popularity, the second within the first one's class or anywhere.
+    """Both ends of each edge, each edge once; what was drawn before is drawn again."""
+    draw = _drawer(options, labels)
+    wanted = _wanted(options)
+    # An edge is one number, the first node times the number of nodes plus the second: quick to sort.
+    pairs = np.empty(0, np.int64)
+    drawn = 0
+    with Progress(f"drawing {reading.name}", wanted, shown=reading.show_progress) as progress:
+        while not _enough(len(pairs), wanted) and drawn < _PATIENCE * wanted:
+            new = np.empty(wanted - len(pairs), np.int64)
+            for start in range(0, len(new), _EDGES_AT_ONCE):
+                piece = new[start : start + _EDGES_AT_ONCE]
+                piece[:] = draw(len(piece))
+                progress.update(len(pairs) + start + len(piece), {})
+            drawn += len(new)
+            pairs = _merged(pairs, new)
+    sources = (pairs // options.nodes).astype(np.int32)
+    pairs %= options.nodes
+    return sources, pairs.astype(np.int32)
+
+
+def _drawer(options: Synthetic, labels: Array) -> Callable[[int], Array]:
+    """What draws so many edges by popularity, the second end within the first one's class or anywhere.
 
     Nodes lie side by side class by class on a line, each as long as it is popular: a point on the line is a
     node drawn by popularity, and a point on a class's piece of it is one of that class.
     """
     draws = _draws(options, "edges")
-    nodes = np.argsort(labels, kind="stable").astype(np.int32)
+    nodes = np.argsort(labels, kind="stable")
     line = np.cumsum(draws.pareto(_TAIL, options.nodes) + 1)
     last = np.cumsum(np.bincount(labels, minlength=options.classes)) - 1
     ends = line[last]
     begins = np.concatenate([[0.0], ends[:-1]])
-    count = max(round(options.nodes * options.degree / 2), 1)
-    sources, targets = np.empty(count, np.int32), np.empty(count, np.int32)
-    with Progress(f"drawing {reading.name}", count, shown=reading.show_progress) as progress:
-        for start in range(0, count, _EDGES_AT_ONCE):
-            part = slice(start, min(start + _EDGES_AT_ONCE, count))
-            size = part.stop - part.start
-            # In order, since a search for neighbours on the line finds its memory in the cache.
-            first = _places(line, np.sort(draws.random(size)) * line[-1])
-            blocks = np.searchsorted(last, first)
-            within = draws.random(size) < options.homophily
-            low = np.where(within, begins[blocks], 0.0)
-            high = np.where(within, ends[blocks], line[-1])
-            second = _places(line, low + draws.random(size) * (high - low))
-            sources[part], targets[part] = nodes[first], nodes[second]
-            progress.update(part.stop, {})
-    return sources, targets
+
+    def draw(count: int) -> Array:
+        # In order, since a search for neighbours on the line finds its memory in the cache.
+        first = _places(line, np.sort(draws.random(count)) * line[-1])
+        blocks = np.searchsorted(last, first)
+        within = draws.random(count) < options.homophily
+        low = np.where(within, begins[blocks], 0.0)
+        high = np.where(within, ends[blocks], line[-1])
+        second = _places(line, low + draws.random(count) * (high - low))
+        one, other = nodes[first], nodes[second]
+        pairs: Array = np.where(one == other, _LOOP, np.minimum(one, other) * options.nodes)
+        pairs += np.where(one == other, 0, np.maximum(one, other))
+        return pairs
+
+    return draw
+
+
+def _merged(pairs: Array, new: Array) -> Array:
+    """Sorted edges and new ones in any order as sorted ones, each once and without loops."""
+    new.sort()
+    new = new[np.searchsorted(new, _LOOP, side="right") :]
+    # Of two pieces in order, a stable sort makes one in a single pass.
+    merged = np.concatenate([pairs, new]) if len(pairs) else new
+    merged.sort(kind="stable")
+    first = np.ones(len(merged), bool)
+    np.not_equal(merged[1:], merged[:-1], out=first[1:])
+    return merged[first]
 
 
 def _places(line: Array, points: Array) -> Array:
