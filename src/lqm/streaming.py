@@ -1,6 +1,5 @@
 """Continual learning: classes arrive task after task, and what is kept of each is a few nodes."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +14,6 @@ from lqm.distances import DISTANCES, Distance
 from lqm.engine import Config, RunFolder, environment, resolve_device
 from lqm.engine.progress import warn
 from lqm.errors import ConfigError
-from lqm.files import write_atomically
 from lqm.graphs.continual import (
     ContinualPlan,
     Place,
@@ -27,12 +25,12 @@ from lqm.graphs.continual import (
     learn_repeat,
     plan_continual,
 )
+from lqm.graphs.continual.words import title_in_words
 from lqm.graphs.source import GraphSource
 from lqm.graphs.sources import load_graph
-from lqm.graphs.stream import make_stream
+from lqm.graphs.stream import check_features, make_stream
 from lqm.names import choose
-from lqm.planning import in_words
-from lqm.report.continual import continual_markdown, heat_map
+from lqm.report.continual import continual_markdown, stored_matrices, write_result
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +82,9 @@ class ContinualResult:
 
     @property
     def title(self) -> str:
-        """Method, distance, budget and source in words."""
-        distance, budget = self.config["distance"], self.config["budget"]
-        method = self.config["method"] + (f" + {distance['name']}" if distance else "")
-        unit = "of a task's nodes" if "%" in str(budget) else "nodes a task"
-        kept = "" if budget is None else f", {budget} {unit}"
-        return f"{method}{kept}, on {self.config['source']['name']} ({self.config['scoring']}-incremental)"
+        """Method, distance, memory and source in words, and pseudo-labels if there are any."""
+        labelled = [int((memory.labels >= 0).sum()) for memory in self.repeats[0].memories]
+        return title_in_words(self.config, labelled)
 
     def record(self) -> dict[str, Any]:
         """Everything but the memories, ready for JSON; shares, not percent."""
@@ -159,7 +154,8 @@ def continual(
         repeats: how often, with seeds seed, seed + 1, ...; the tasks and their split are the same.
         seed: everything else that is random follows from it.
         settings: of the memory (`steps`, `width`, ...) and of the classifier (`classifier`, `epochs`, ...).
-        features: what the nodes of a graph without features are described by; see `load_graph`.
+        features: what the nodes of a graph without features are described by: `degree` (made anew for each
+            task) or `one-hot`; see `load_graph`.
         data_dir: where the named sources are; see `load_graph`.
         split_seed: of every task's training, validation and test nodes.
         out: a run folder; a run that was stopped there goes on after its last finished part, and a finished
@@ -175,6 +171,7 @@ def continual(
         raise ConfigError(f"repeats = {repeats!r} can't be used: it should be a whole number, at least 1")
     matched = choose(distance, DISTANCES, "distance") if isinstance(distance, str) else distance
     request = check_request(method, matched, budget, settings or {}, scoring)
+    check_features(features)
     data = load_graph(
         source,
         features=features,
@@ -196,8 +193,8 @@ def continual(
     machine = environment(where)
 
     def learn(folder: Path | None) -> ContinualResult:
-        lines = (*data.notes, "settings: " + in_words(plan.config["settings"]))
-        if folder and _repeats_in(folder / "result.json") >= repeats:
+        lines = plan.words
+        if folder and len(stored_matrices(folder)) >= repeats:
             lines = (f"{folder} is finished already, with as many repeats",)
         if show_progress:
             for line in lines:
@@ -212,28 +209,12 @@ def continual(
         return learn(None)
     with RunFolder(Path(out), plan.config, machine) as folder:
         result = learn(folder.path)
-        _write(result, folder.path)
+        write_result(result, folder.path)
         return result
 
 
 def _result(plan: ContinualPlan, repeats: tuple[Repeat, ...], folder: Path | None) -> ContinualResult:
     return ContinualResult(plan.config, tuple(map(plan.stream.names, plan.stream.tasks)), repeats, folder)
-
-
-def _write(result: ContinualResult, folder: Path) -> None:
-    """Write result and picture, unless those of as many repeats are there."""
-    path = folder / "result.json"
-    if _repeats_in(path) < len(result.repeats):
-        heat_map(result.matrix, folder / "accuracy-matrix.png", result.title)
-        write_atomically(path, json.dumps(result.record(), indent=2).encode() + b"\n")
-
-
-def _repeats_in(path: Path) -> int:
-    """Of how many repeats a result is; 0 if it is missing or damaged."""
-    try:
-        return int(json.loads(path.read_bytes())["repeats"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0
 
 
 def _spread(spread: Spread | None) -> dict[str, Any] | None:

@@ -21,16 +21,25 @@ continual(small_graph(), distance="lqm", budget=5, out=sys.argv[1], device="cpu"
 """
 
 
-def finished(out):
-    return continual(
-        small_graph(), distance="lqm", budget=5, out=out, device="cpu", settings=SETTINGS, show_progress=False
-    )
+def finished(out, **options):
+    arguments = {"distance": "lqm", "settings": SETTINGS, "device": "cpu", "show_progress": False}
+    return continual(small_graph(), budget=5, out=out, **{**arguments, **options})
 
 
 def digests(out):
     """Of the tensors of all memories."""
-    paths = sorted((out / "repeat-0" / "memory").glob("task-*/data-*.safetensors"))
+    paths = sorted(out.glob("repeat-*/memory/task-*/data-*.safetensors"))
     return [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
+
+
+def killed(out, script, number):
+    """Learn in a process that dies just after a file is renamed into its place, the n-th."""
+    deadly = DEADLY.replace("MOMENT", "'after'").replace("NUMBER", str(number))
+    child = subprocess.run(
+        [sys.executable, "-c", deadly + script, str(out)], capture_output=True, timeout=120
+    )
+    assert child.returncode == -signal.SIGKILL, child.stderr.decode()
+    assert not (out / "result.json").exists()
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +57,24 @@ def straight(tmp_path_factory):
 )
 def test_a_stream_killed_and_taken_up_again_ends_with_the_same_bits(tmp_path, straight, number, what):
     out = tmp_path / "run"
-    deadly = DEADLY.replace("MOMENT", "'after'").replace("NUMBER", str(number))
-    child = subprocess.run(
-        [sys.executable, "-c", deadly + SCRIPT, str(out)], capture_output=True, timeout=120
-    )
-    assert child.returncode == -signal.SIGKILL, child.stderr.decode()
+    killed(out, SCRIPT, number)
     assert (out / "repeat-0" / what).exists()
-    assert not (out / "result.json").exists()
     result = finished(out)
     assert result.matrices.nan_to_num(-1).equal(straight[0].nan_to_num(-1))
     assert digests(out) == straight[1]
     assert (out / "result.json").exists()
+
+
+# The writes: run.json, then twelve of each repeat: two of each memory, a checkpoint and a row of each task.
+def test_real_nodes_killed_in_the_second_repeat_end_with_the_same_bits(tmp_path):
+    out = tmp_path / "run"
+    learning = {name: SETTINGS[name] for name in ("classifier", "epochs")}
+    options = {"method": "ssm", "distance": None, "repeats": 2, "settings": {**learning, "neighbours": 2}}
+    call = f"continual(small_graph(), budget=5, out=sys.argv[1], device='cpu', **{options!r})\n"
+    killed(out, SCRIPT[: SCRIPT.index("continual(small")] + call, 21)
+    assert (out / "repeat-0" / "after-02.json").exists()
+    assert (out / "repeat-1" / "after-00.json").exists()
+    assert not (out / "repeat-1" / "after-02.json").exists()
+    found, expected = (finished(place, **options) for place in (out, tmp_path / "straight"))
+    assert found.matrices.nan_to_num(-1).equal(expected.matrices.nan_to_num(-1))
+    assert digests(out) == digests(tmp_path / "straight")

@@ -1,5 +1,7 @@
 """Streams of tasks, against naive subgraphs and PyG's split."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,9 +9,11 @@ from torch_geometric.data import Data
 from torch_geometric.transforms import RandomNodeSplit
 
 from lqm.errors import ConfigError, DataError
-from lqm.graphs.graph import Graph, undirected
+from lqm.graphs.graph import Graph, dense, undirected
+from lqm.graphs.sources import load_graph
+from lqm.graphs.sources.features import degree_features
 from lqm.graphs.stream import make_stream
-from tests.graphs.continual.making import as_source, small_graph
+from tests.graphs.continual.making import as_source, degree_source, small_graph
 
 
 def nodes_of(source, task):
@@ -125,6 +129,51 @@ def test_nodes_without_a_label_are_in_no_task():
     fewer = as_source(Graph(source.graph.features, source.graph.adjacency, labels), source.class_names)
     tasks = make_stream(fewer, inter_task_edges=True).tasks
     assert sum(task.nodes for task in tasks) == tasks[-1].graph.nodes == len(labels) - 5
+
+
+def test_nodes_without_a_label_are_said_to_be_left_out_and_not_to_be_heard():
+    y = torch.arange(60) % 3
+    y[:9] = -1
+    source = load_graph(Data(x=torch.rand(60, 4), edge_index=torch.randint(0, 60, (2, 90)), y=y))
+    assert any("9 nodes have no label: heard by the neighbours" in note for note in source.notes)
+    notes = make_stream(source).notes
+    assert [note for note in notes if "label" in note] == [
+        "9 nodes have no label: they are in no task and left out, with all edges"
+    ]
+    assert set(source.notes) - set(notes) == {note for note in source.notes if "label" in note}
+    assert make_stream(small_graph()).notes == ()
+
+
+def test_notes_about_the_split_of_a_source_are_not_those_of_a_stream():
+    notes = ("of 3 published splits the first is used", "2 nodes of the published split left out", "other")
+    assert make_stream(replace(small_graph(), notes=notes)).notes == ("other",)
+
+
+def test_a_class_that_gets_a_training_node_is_noted():
+    labels = torch.tensor([0] * 30 + [1])
+    graph = Graph(torch.rand(31, 3), undirected(np.array([0]), np.array([1]), 31), labels)
+    source = as_source(graph, ["many", "one"])
+    notes = {make_stream(source, split_seed=seed).notes for seed in range(20)}
+    assert notes == {(), ("1 class without a training node got one of those held out: 'one'",)}
+
+
+@pytest.mark.parametrize("inter_task_edges", [False, True], ids=["apart", "grown"])
+def test_features_made_of_degrees_are_made_of_each_tasks_own_graph(inter_task_edges):
+    source = degree_source(small_graph())
+    stream = make_stream(source, inter_task_edges=inter_task_edges)
+    for task in stream.tasks:
+        assert dense(task.graph.features).equal(dense(degree_features(task.graph.adjacency)))
+        assert task.graph.width == source.graph.width
+    first = stream.tasks[0]
+    assert not dense(first.graph.features).equal(dense(source.graph.features)[nodes_of(source, first)])
+
+
+def test_one_hot_features_stay_and_eigenvectors_of_the_whole_graph_are_refused():
+    source = small_graph()
+    kept = make_stream(replace(source, made_features="one-hot")).tasks[0]
+    assert kept.graph.features.equal(source.graph.features[nodes_of(source, kept)])
+    with pytest.raises(ConfigError, match="features spectral are eigenvectors of the whole graph"):
+        make_stream(replace(source, made_features="spectral"))
 
 
 @pytest.mark.parametrize(

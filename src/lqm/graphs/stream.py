@@ -1,6 +1,7 @@
 """A graph that arrives in parts: a stream of tasks, each with classes, a graph and a split of its own."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -9,11 +10,16 @@ from lqm.engine.randomness import generator
 from lqm.errors import ConfigError, DataError
 from lqm.graphs.graph import Graph
 from lqm.graphs.source import GraphSource
+from lqm.graphs.sources.features import degree_features
+from lqm.graphs.sources.notes import counted
 from lqm.names import choose
 
 _ORDERS = dict.fromkeys(("labels", "shuffled"))
 _REMAINDERS = dict.fromkeys(("last", "drop"))
 _HELD_OUT = 0.2
+# Notes of a source that are not true of a stream: of its nodes without a label, and of its split.
+_UNTRUE = ("heard by the neighbours", "published split")
+_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +64,13 @@ class Stream:
         class_names: of all classes of the stream, in the order of the outputs.
         inter_task_edges: whether the graph of a task holds those of all tasks before, and the edges to them;
             a node then has the same number in the graphs of all tasks from its own on.
+        notes: what was done to the graph while it was read and divided, a sentence each.
     """
 
     tasks: tuple[Task, ...]
     class_names: tuple[str, ...]
     inter_task_edges: bool
+    notes: tuple[str, ...] = ()
 
     def names(self, task: Task) -> tuple[str, ...]:
         """The names of a task's classes."""
@@ -85,7 +93,8 @@ def make_stream(
     class, 20 % (rounded) are for validation, 20 % for testing and the rest for training; a class that would
     have no training node gets one of those held out. It follows from the split seed, the names of the
     task's classes and which nodes these have: other tasks do not change it. Nodes without a label belong to
-    no task, and their edges to none.
+    no task, and their edges to none. Features that were made of the degrees are made anew of each task's
+    graph, so that no later task is in them.
 
     Args:
         source: the graph and its class names.
@@ -99,7 +108,8 @@ def make_stream(
         split_seed: of the split of every task into training, validation and test nodes.
 
     Raises:
-        ConfigError: when there is no such order or remainder, or no task comes out.
+        ConfigError: when there is no such order or remainder, no task comes out, or the features were made
+            of the eigenvectors of the whole graph.
         DataError: when a task has too few nodes to test with.
     """
     choose(order, _ORDERS, "order of classes")
@@ -108,6 +118,7 @@ def make_stream(
         raise ConfigError(
             f"classes_per_task = {classes_per_task!r} can't be used: it should be a whole number, at least 1"
         )
+    check_features(source.made_features)
     classes = _ordered(len(source.class_names), order, order_seed)
     if remainder == "drop":
         classes = classes[: len(classes) // classes_per_task * classes_per_task]
@@ -121,24 +132,58 @@ def make_stream(
     outputs[classes] = torch.arange(len(classes))
     whole = Graph(source.graph.features, source.graph.adjacency, outputs[source.graph.labels])
     tasks: list[Task] = []
+    rescued: list[str] = []
     before = torch.zeros(0, dtype=torch.int64)
     for start in range(0, len(classes), classes_per_task):
         own = range(start, min(start + classes_per_task, len(classes)))
         nodes = ((whole.labels >= own.start) & (whole.labels < own.stop)).nonzero()[:, 0]
-        parts = _split(whole.labels[nodes], own, names, split_seed, source.name)
+        parts, saved = _split(whole.labels[nodes], own, names, split_seed, source.name)
+        rescued += saved
         seen = torch.cat([before, nodes])
         tasks.append(
             Task(
                 len(tasks),
                 tuple(classes[own.start : own.stop]),
                 own,
-                whole.part(seen),
+                _part(whole, seen, source.made_features),
                 *(part + len(before) for part in parts),
             )
         )
         if inter_task_edges:
             before = seen
-    return Stream(tuple(tasks), names, inter_task_edges)
+    return Stream(tuple(tasks), names, inter_task_edges, _notes(source, rescued))
+
+
+def _part(whole: Graph, nodes: Tensor, made_features: str | None) -> Graph:
+    """The subgraph of some nodes; nothing outside it is in its features."""
+    part = whole.part(nodes)
+    return replace(part, features=degree_features(part.adjacency)) if made_features == "degree" else part
+
+
+def _notes(source: GraphSource, rescued: Sequence[str]) -> tuple[str, ...]:
+    """What is true of a stream of what was said of its source, and what was done to make it."""
+    notes = [note for note in source.notes if not any(words in note for words in _UNTRUE)]
+    if unlabelled := int((source.graph.labels < 0).sum()):
+        left_out = counted(unlabelled, "node has no label: it is", "nodes have no label: they are")
+        notes.append(f"{left_out} in no task and left out, with all edges")
+    if rescued:
+        classes = counted(len(rescued), "class", "classes")
+        shown = ", ".join(f"'{name}'" for name in rescued[:_SHOWN]) + ", ..." * (len(rescued) > _SHOWN)
+        notes.append(f"{classes} without a training node got one of those held out: {shown}")
+    return tuple(notes)
+
+
+def check_features(made: str | None) -> None:
+    """Refuse a kind of made features that a stream can't have.
+
+    Raises:
+        ConfigError: when they are eigenvectors.
+    """
+    if made == "spectral":
+        raise ConfigError(
+            "features spectral are eigenvectors of the whole graph, later tasks included, and those of one "
+            "task say nothing in another; give features degree or one-hot (--features)"
+        )
 
 
 def _ordered(classes: int, order: str, seed: int) -> list[int]:
@@ -150,8 +195,11 @@ def _ordered(classes: int, order: str, seed: int) -> list[int]:
 
 def _split(
     labels: Tensor, outputs: range, names: tuple[str, ...], seed: int, source: str
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Training, validation and test nodes among the nodes of a task, whose outputs are `labels`, [n]."""
+) -> tuple[list[Tensor], list[str]]:
+    """Training, validation and test nodes among those of a task, whose outputs are `labels`, [n].
+
+    With them the names of the classes that got a training node of those held out.
+    """
     own = [names[output] for output in outputs]
     held_out = round(_HELD_OUT * len(labels))
     draws = generator(seed, "split of " + "\0".join(sorted(own)))
@@ -159,14 +207,16 @@ def _split(
     part = torch.zeros(len(labels), dtype=torch.int64)
     part[shuffled[:held_out]] = 1
     part[shuffled[held_out : 2 * held_out]] = 2
+    rescued = []
     for output in outputs:
         members = (labels == output).nonzero()[:, 0]
         if not (part[members] == 0).any():
             part[members[part[members].argmin()]] = 0
-    train, validation, test = ((part == number).nonzero()[:, 0] for number in range(3))
-    if not len(test):
+            rescued.append(names[output])
+    parts = [(part == number).nonzero()[:, 0] for number in range(3)]
+    if not len(parts[2]):
         raise DataError(
             f"the task of {', '.join(repr(name) for name in own)} of '{source}' has {len(labels)} nodes, too "
             "few to test with; put more classes into a task, or leave its classes out"
         )
-    return train, validation, test
+    return parts, rescued

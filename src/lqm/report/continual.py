@@ -1,10 +1,14 @@
-"""The accuracy matrix of a stream of tasks, as a table and as a picture."""
+"""The accuracy matrix of a stream of tasks, as a table, as a picture and in a file."""
 
+import json
+import math
+import textwrap
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import torch
 from matplotlib.figure import Figure
 from rich.table import Table
 from torch import Tensor
@@ -17,18 +21,23 @@ if TYPE_CHECKING:
 
 # Runs from dark blue to yellow, evenly in lightness: readable in grey and by colour-blind readers.
 _COLOURS = "cividis"
-_WIDEST = 12
+# So many tasks fit into a page, into 80 columns, and into these with names of columns in one line.
+_WIDEST, _WIDEST_TERMINAL, _ONE_LINE = 12, 8, 6
+_RESULT, _PICTURE = "result.json", "accuracy-matrix.png"
+_LETTERS_PER_INCH = 11
 
 
 def continual_table(result: "ContinualResult") -> Table:
     """For the terminal: mean accuracies in percent, a row after each task; AA and BWT below."""
-    header, rows = _layout(result)
+    header, rows = _layout(result, _WIDEST_TERMINAL)
+    if len(header) > _ONE_LINE + 2:
+        header = [name.replace(" ", "\n") for name in header]
     return plain_table(header, rows, "\n".join(_words(result)))
 
 
 def continual_markdown(result: "ContinualResult") -> str:
     """The same as Markdown."""
-    header, rows = _layout(result)
+    header, rows = _layout(result, _WIDEST)
     return "\n\n".join([markdown(header, rows), *_words(result)]) + "\n"
 
 
@@ -52,22 +61,46 @@ def heat_map(matrix: Tensor, path: Path, title: str) -> None:
     panel.set_ylabel("after task")
     panel.spines[["top", "right"]].set_visible(False)
     figure.colorbar(picture, ax=panel, label="accuracy %", shrink=0.8)
-    figure.suptitle(title, fontsize=11)
+    figure.suptitle(_wrapped(title, figure.get_figwidth()), fontsize=11)
     buffer = BytesIO()
     figure.savefig(buffer, format="png")
     write_atomically(path, buffer.getvalue())
 
 
-def _layout(result: "ContinualResult") -> tuple[Sequence[str], Rows]:
-    """The matrix if it is narrow enough for a page, and the average after each task."""
+def write_result(result: "ContinualResult", folder: Path) -> None:
+    """Write result and picture, unless they are there, of as many repeats or more."""
+    matrices, picture = stored_matrices(folder), folder / _PICTURE
+    fewer = len(matrices) < len(result.repeats)
+    if fewer or not picture.exists():
+        heat_map((result.matrices if fewer else matrices).mean(dim=0), picture, result.title)
+    if fewer:
+        write_atomically(folder / _RESULT, json.dumps(result.record(), indent=2).encode() + b"\n")
+
+
+def stored_matrices(folder: Path) -> Tensor:
+    """The accuracy matrices of the result in a folder, [R, K, K]; R is 0 if it is missing or damaged."""
+    try:
+        found = json.loads((folder / _RESULT).read_bytes())["matrices"]
+        numbers = [[[math.nan if x is None else x for x in row] for row in matrix] for matrix in found]
+        return torch.tensor(numbers, dtype=torch.float64)
+    except (OSError, ValueError, KeyError, TypeError):
+        return torch.zeros(0, 0, 0)
+
+
+def _wrapped(title: str, inches: float) -> str:
+    return textwrap.fill(title, int(_LETTERS_PER_INCH * inches), break_on_hyphens=False)
+
+
+def _layout(result: "ContinualResult", widest: int) -> tuple[Sequence[str], Rows]:
+    """The matrix unless it has too many columns, and the average after each task."""
     matrix = result.matrix
-    columns = range(len(matrix)) if len(matrix) <= _WIDEST else range(0)
+    columns = range(len(matrix)) if len(matrix) <= widest else range(0)
     header = ("after task", *(f"task {i}" for i in columns), "average")
     rows = [
         (
             str(k),
             *(f"{100 * matrix[k, i]:.1f}" if i <= k else "" for i in columns),
-            f"{100 * average.mean:.1f}",
+            average.percent(),
         )
         for k, average in enumerate(result.average_accuracy_after)
     ]

@@ -7,7 +7,10 @@ import pytest
 import torch
 
 from lqm.distances import DISTANCES
+from lqm.engine import RunFolder
 from lqm.graphs.continual.condensing import Condensation
+from lqm.graphs.continual.learning import Learner
+from lqm.graphs.continual.pseudo_labels import find_pseudo_labelled
 from lqm.graphs.continual.settings import CondensedReplaySettings
 from lqm.graphs.graph import Graph
 from lqm.graphs.methods.cat import PUMA, CaT, CaTSettings, PUMASettings
@@ -31,6 +34,11 @@ def condensation(**changes):
 
 def condensed(stream, **changes):
     return condensation(**changes).memories(stream, nowhere, show_progress=False)[0]
+
+
+def pseudo_labelled(stream, kept, folder=None, *, show_progress=False):
+    settings = replace(LEARNING, pseudo_labels="test")
+    return find_pseudo_labelled(stream, kept, settings, 7, CPU, folder, show_progress=show_progress)
 
 
 @pytest.mark.parametrize("distance", ["mean", "lqm"])
@@ -64,15 +72,46 @@ def test_confident_predictions_join_the_real_distribution():
 
 def test_pseudo_labels_are_the_predicted_ones_among_the_tasks_classes():
     stream = make_stream(small_graph())
-    made = condensation(learning=replace(LEARNING, pseudo_labels="test"))
-    kept = condensed(stream)
-    for task, by_class in zip(stream.tasks, made._pseudo_labelled(stream, kept), strict=True):
+    for task, by_class in zip(stream.tasks, pseudo_labelled(stream, condensed(stream))[0], strict=True):
         assert torch.cat(by_class).sort().values.equal(task.test)
         right = sum(
             int((task.graph.labels[nodes] == output).sum())
             for output, nodes in zip(task.outputs, by_class, strict=True)
         )
         assert right > 0.7 * len(task.test)
+
+
+def test_pseudo_labels_are_kept_task_by_task_with_their_seconds_and_shown(tmp_path, monkeypatch, capsys):
+    stream = make_stream(small_graph())
+    kept = condensed(stream)
+    expected, _ = pseudo_labelled(stream, kept)
+    learned, learn = [], Learner.learn
+
+    def stopping(self, task, data):
+        learned.append(task.number)
+        if learned == [0, 1]:
+            raise KeyboardInterrupt
+        learn(self, task, data)
+
+    monkeypatch.setattr(Learner, "learn", stopping)
+    with RunFolder(tmp_path, {}, {}) as folder:
+        with pytest.raises(KeyboardInterrupt):
+            pseudo_labelled(stream, kept, folder)
+        found, seconds = pseudo_labelled(stream, kept, folder, show_progress=True)
+        again, same_seconds = pseudo_labelled(stream, kept, folder)
+    assert learned == [0, 1, 1, 2]
+    assert seconds == same_seconds > 0
+    assert "pseudo-labels: 3/3" in capsys.readouterr().err
+    for one, two, three in zip(expected, found, again, strict=True):
+        assert all(map(torch.equal, one, two))
+        assert all(map(torch.equal, one, three))
+
+
+def test_the_seconds_of_pseudo_labels_are_counted(monkeypatch):
+    made = condensation(learning=replace(LEARNING, pseudo_labels="test"))
+    monkeypatch.setattr("lqm.graphs.continual.condensing.run", lambda *_, **__: 100.0)
+    _, seconds = made.memories(make_stream(small_graph()), nowhere, show_progress=False)
+    assert 200 < seconds < 300
 
 
 @pytest.mark.parametrize("pseudo_labels", ["none", "validation", "test"])

@@ -10,13 +10,12 @@ from torch import Tensor
 from lqm.condensed import CondensedNodes
 from lqm.distances import Distance
 from lqm.engine import RunFolder, run
-from lqm.graphs.continual.learning import Learner, of_memory, whole_graphs
+from lqm.graphs.continual.pseudo_labels import find_pseudo_labelled
 from lqm.graphs.continual.settings import CondensedReplaySettings
 from lqm.graphs.methods import GraphMethod
 from lqm.graphs.methods.cat import CaTSettings
 from lqm.graphs.population import joined, population
 from lqm.graphs.stream import Stream
-from lqm.graphs.training import together
 from lqm.planning import titled
 
 # A name below the folder of a repeat becomes a run folder, or nothing if nothing is to be kept.
@@ -61,7 +60,10 @@ class Condensation:
             kept, seconds = self._condense(stream, labelled, folder, title, show_progress=show_progress)
         if self.learning.pseudo_labels == "none":
             return kept, seconds
-        joining = self._pseudo_labelled(stream, kept)
+        with place("pseudo-labels") as folder:
+            joining, finding = find_pseudo_labelled(
+                stream, kept, self.learning, self.seed, self.device, folder, show_progress=show_progress
+            )
         more = [
             [torch.cat(pair) for pair in zip(own, others, strict=True)]
             for own, others in zip(labelled, joining, strict=True)
@@ -72,7 +74,8 @@ class Condensation:
             )
         sizes = [sum(map(len, others)) for others in joining]
         noted = zip(again, sizes, strict=True)
-        return [replace(m, manifest={"pseudo_labelled": size}) for m, size in noted], seconds + longer
+        whole = [replace(memory, manifest={"pseudo_labelled": size}) for memory, size in noted]
+        return whole, seconds + finding + longer
 
     def _condense(
         self,
@@ -96,23 +99,3 @@ class Condensation:
         sizes = [sum(task) for task in self.counts]
         parts = zip(result.data.split(sizes), result.labels.split(sizes), strict=True)
         return [CondensedNodes(x.clone(), y.clone(), stream.class_names, {}) for x, y in parts], seconds
-
-    def _pseudo_labelled(self, stream: Stream, kept: Sequence[CondensedNodes]) -> list[list[Tensor]]:
-        """Nodes of each task that join it with a predicted class, by class.
-
-        The class is that of a fresh classifier, trained on the memory of all tasks so far.
-        """
-        learning = replace(self.learning, retrain=True)
-        learner = Learner(stream, learning, self.seed, self.device, "pseudo-labels")
-        memories = [of_memory(memory, self.device) for memory in kept]
-        found = []
-        for task, inputs in zip(stream.tasks, whole_graphs(stream, self.device), strict=True):
-            learner.learn(task, together(memories[: task.number + 1]))
-            nodes = task.validation if self.learning.pseudo_labels == "validation" else task.test
-            with torch.no_grad():
-                logits = learner.network.eval()(inputs)[nodes.to(self.device)]
-            likely = logits[:, task.outputs.start : task.outputs.stop].softmax(dim=1).max(dim=1)
-            believed = (likely.values >= self.learning.pseudo_threshold).cpu()
-            classes = likely.indices.cpu()
-            found.append([nodes[believed & (classes == own)] for own in range(len(task.outputs))])
-        return found

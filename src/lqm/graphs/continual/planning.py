@@ -1,8 +1,10 @@
 """From what the user asked for to a stream that is ready to be learned."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+import torch
 
 from lqm.distances import Distance
 from lqm.engine import Config
@@ -10,10 +12,13 @@ from lqm.errors import ConfigError
 from lqm.graphs.budget import parse_budget, shares
 from lqm.graphs.continual.methods import CONTINUAL_METHODS, ContinualMethod
 from lqm.graphs.continual.settings import divide_settings
+from lqm.graphs.continual.words import budget_in_words
+from lqm.graphs.networks import make_network
 from lqm.graphs.source import GraphSource
+from lqm.graphs.sources.splits import random_split
 from lqm.graphs.stream import Stream
 from lqm.names import choose
-from lqm.planning import distance_for, distance_record
+from lqm.planning import distance_for, distance_record, in_words
 
 SCORINGS = dict.fromkeys(("class", "task"))
 
@@ -46,12 +51,14 @@ class ContinualPlan:
         stream: the tasks.
         counts: nodes of each class in the memory of each task; empty without a memory.
         config: what makes the run this run; another one is refused in the same folder.
+        words: what the user should know before it begins, a line each.
     """
 
     request: Request
     stream: Stream
     counts: Sequence[Sequence[int]]
     config: Config
+    words: tuple[str, ...]
 
 
 def check_request(
@@ -92,36 +99,53 @@ def plan_continual(
     """The plan for a stream of a source; `words` are those with which the stream was made.
 
     Raises:
-        ConfigError: when a task has fewer training nodes than the budget.
+        ConfigError: when a task has fewer training nodes than the budget, or there is no such classifier.
     """
-    counts = [] if request.budget is None else _counts(request.budget, stream)
-    record = {name: part for name, part in source.record.items() if name != "split"}
+    with torch.device("meta"):  # whether it can be made is seen without weights
+        make_network(request.learning.classifier, stream.tasks[0].graph.width, len(stream.class_names))
+    budget, notes = request.budget, list(stream.notes)
+    counts: list[list[int]] = []
+    if budget is not None:
+        wanted = [parse_budget(budget, task.nodes) for task in stream.tasks]
+        counts = _counts(wanted, stream)
+        notes.append(budget_in_words(budget, wanted, counts, real=request.method.store is not None))
+    settings = asdict(request.learning) | asdict(request.memory)
     return ContinualPlan(
         request,
         stream,
         counts,
         config={
-            "source": record,
+            "source": _record(source),
             "stream": dict(words),
             "method": request.name,
             "distance": distance_record(request.distance),
             "budget": request.budget,
             "scoring": request.scoring,
             "seed": seed,
-            "settings": asdict(request.learning) | asdict(request.memory),
+            "settings": settings,
         },
+        words=(*notes, "settings: " + in_words(settings)),
     )
 
 
-def _counts(budget: int | str, stream: Stream) -> list[list[int]]:
+def _record(source: GraphSource) -> dict[str, Any]:
+    """What tells a source from another for a stream, which does not use its split.
+
+    The split is that of `random_split`, which follows from the labels, whatever the source came with: the
+    fingerprint then says features, edges, labels and names only.
+    """
+    unsplit = replace(source, **random_split(source.graph.labels, source.name)._asdict())
+    return {name: part for name, part in unsplit.record.items() if name != "split"}
+
+
+def _counts(wanted: Sequence[int], stream: Stream) -> list[list[int]]:
     counts = []
-    for task in stream.tasks:
-        wanted = parse_budget(budget, task.nodes)
-        if wanted > len(task.train):
+    for task, budget in zip(stream.tasks, wanted, strict=True):
+        if budget > len(task.train):
             names = ", ".join(f"'{name}'" for name in stream.names(task))
             raise ConfigError(
-                f"the budget of {wanted} nodes is more than the {len(task.train)} training nodes of task "
+                f"the budget of {budget} nodes is more than the {len(task.train)} training nodes of task "
                 f"{task.number} ({names}); ask for at most {len(task.train)}"
             )
-        counts.append(shares(wanted, [len(nodes) for nodes in task.by_class]))
+        counts.append(shares(budget, [len(nodes) for nodes in task.by_class]))
     return counts

@@ -61,7 +61,8 @@ class CondensedReplaySettings(ReplaySettings):
     Attributes:
         pseudo_labels: which nodes may join the real distribution of their task with a predicted class
             (PUMA): `none`, those for validation, or those to test with, whose own labels are never seen.
-        pseudo_threshold: least probability of a prediction that is believed.
+        pseudo_threshold: least probability of a prediction that is believed; it is a softmax over the
+            task's own classes, so that no other class takes a share of it.
     """
 
     pseudo_labels: Literal["none", "validation", "test"] = "none"
