@@ -204,7 +204,9 @@ def test_too_little_memory_is_one_sentence(type_in, tmp_path):
         "condense", "digits", "--out", tmp_path / "run", "--set", "network=convnet:width=20000000"
     )
     assert code == 1
-    assert error == "lqm: there is not enough memory; try a smaller network, real_batch or per_class\n"
+    assert (
+        error == "lqm: there is not enough memory; try a smaller network, real_batch, per_class or budget\n"
+    )
 
 
 def test_evaluating_a_file_or_an_unfinished_run_is_one_sentence(type_in, tmp_path):

@@ -33,7 +33,8 @@ def test_a_graph_is_condensed_judged_compared_and_exported(type_in, tmp_path, mo
     code, printed, error = type_in(*command)
     assert code == 0
     assert "18 nodes of 10 classes in runs/digits-knn-cat-lqm" in printed
-    assert "1,797 nodes become 18 (1 to 2 of a class, by its share)" in error
+    assert "1,797 nodes, 12,340 edges and 64 features, with 1,079 nodes to learn from, 359 to choose" in error
+    assert "become 18 nodes (1 to 2 of a class, by its share)" in error
     run = "runs/digits-knn-cat-lqm"
     words = ("--protocol", "graph-quick", "--networks", "sgc,mlp", "--baselines", "random,k-centre")
     code, printed, _ = type_in("evaluate", run, *words)
@@ -59,10 +60,22 @@ def test_a_stream_is_learned_and_its_memories_are_sets(type_in, tmp_path, monkey
     folder = tmp_path / "runs" / "digits-knn-stream-cat-lqm"
     assert (folder / "accuracy-matrix.png").exists()
     assert len(lqm.load(folder / "repeat-1" / "memory" / "task-04").labels) == 4
-    for command in ("evaluate", "compare"):
-        code, _, error = type_in(command, folder)
-        assert code == 1
-        assert "is the folder of a stream of tasks" in error
+    code, _, error = type_in("evaluate", folder)
+    assert code == 1
+    assert "is the folder of a stream of tasks; `lqm compare` shows what it was worth" in error
+    other = tmp_path / "runs" / "digits-knn-stream-random"
+    assert type_in("continual", "digits-knn", "--method", "random", *words[:4], "--set", "epochs=3")[0] == 0
+    third = (*words[:4], "--set", "epochs=3", "--out", tmp_path / "third")
+    assert type_in("continual", "digits-knn", "--distance", "lqm", *third, *TINY)[0] == 0
+    code, printed, _ = type_in("compare", folder, other, tmp_path / "third")
+    assert code == 0
+    assert "digits-knn: 5 tasks, class-incremental" in printed
+    assert "epochs=3" in printed
+    assert "AA: average accuracy after the last task" in printed
+    (folder / "result.json").write_text("{}")
+    code, _, error = type_in("compare", folder, other)
+    assert code == 1
+    assert "is not what `lqm continual` writes" in error
 
 
 @pytest.mark.parametrize(

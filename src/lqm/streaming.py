@@ -195,7 +195,7 @@ def continual(
     def learn(folder: Path | None) -> ContinualResult:
         lines = plan.words
         if folder and len(stored_matrices(folder)) >= repeats:
-            lines = (f"{folder} is finished already, with as many repeats",)
+            lines = (f"{folder} is finished already, with {len(stored_matrices(folder))} repeats",)
         if show_progress:
             for line in lines:
                 warn(line)

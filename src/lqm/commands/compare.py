@@ -12,20 +12,25 @@ def compare(
     ],
     /,
 ) -> None:
-    """Several runs in one table; those that differ by seed share a row.
+    """Several runs in one table, or several streams; runs that differ by seed share a row.
 
     Example: lqm compare runs/mean runs/lqm
 
     Args:
-        runs: Runs, or saved condensed sets.
+        runs: Runs, saved condensed sets, or folders of `lqm continual`.
     """
     from rich.console import Console
 
     import lqm
     from lqm.report.comparison import NOTE, comparison_tables
+    from lqm.report.streams import STREAM_NOTE, is_stream, stream_tables
 
     if not runs:
         raise lqm.LqmError("there is nothing to compare; name two or more runs")
-    for table in comparison_tables([lqm.load(run) for run in runs]):
-        Console().print(table)
-    Console().print(NOTE, highlight=False)
+    streams = [run for run in runs if is_stream(run)]
+    sets = [lqm.load(run) for run in runs if run not in streams]
+    console = Console()
+    if streams:
+        console.print(*stream_tables(streams), STREAM_NOTE, sep="\n", highlight=False)
+    if sets:
+        console.print(*comparison_tables(sets), NOTE, sep="\n", highlight=False)

@@ -45,7 +45,8 @@ def condense(
         recipe: Settings by name, such as idm-10; `lqm recipes` lists them.
         start: What the synthetic set is at first: random, noise, herding, k-centre, k-means.
         real_batch: Real records of each class in a step; for graphs all of them if not given.
-        set_: A setting of the method, such as steps=500; repeat it for more. docs/methods.md lists them.
+        set_: A setting of the method, such as steps=500; repeat it for more. docs/methods.md and
+            docs/graphs.md list them.
         seed: Everything random follows from it.
         data_dir: Where the named sources are, else LQM_DATA.
         size: Scale and cut every picture to this many pixels square.

@@ -36,9 +36,9 @@ def continual(
     Args:
         source: digits-knn, synthetic:nodes=10000,..., .npz, a folder of Planetoid, Reddit or OGB.
         out: Folder for the memories, the matrices and the heat map, else one in runs/.
-        method: cat, puma; real nodes: random, er-gnn, ssm; without memory: finetuning, joint.
+        method: cat, puma; real nodes: random, er-gnn, ssm; nothing or all: finetuning, joint.
         distance: What cat and puma match: lqm (default), mean, lqm-ad, ...; any other word lists them.
-        budget: Nodes to keep of each task, or their share of its nodes.
+        budget: Nodes to keep of each task, or their share of its nodes; not for finetuning and joint.
         classes_per_task: Classes that come together.
         order: Of the classes: labels, shuffled.
         order_seed: Of shuffled classes.
@@ -48,7 +48,7 @@ def continual(
         repeats: How often to learn it all, with seeds from --seed on; the split stays the same.
         start: What the synthetic nodes are at first: random, noise, herding, k-centre, k-means.
         real_batch: Real nodes of each class in a step; all of them if not given.
-        set_: A setting, such as steps=500 or epochs=200; repeat it for more. docs/methods.md lists them.
+        set_: A setting, such as steps=500 or epochs=200; repeat it for more. docs/graphs.md lists them.
         seed: Everything random follows from it.
         split_seed: Of every task's training, validation and test nodes.
         features: Of a graph that has none: degree, one-hot.
@@ -85,4 +85,4 @@ def continual(
         device=device,
     )
     Console().print(continual_table(found))
-    print(f"memories, matrices and a heat map are in {folder}")
+    print(f"all matrices, a heat map and what was kept are in {folder}")

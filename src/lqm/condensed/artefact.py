@@ -103,8 +103,8 @@ def _read_manifest(path: Path) -> Manifest:
         memories = sorted(path.parent.glob("repeat-*/memory/task-*"))
         if memories:
             raise ArtifactError(
-                f"{path.parent} is the folder of a stream of tasks; what was kept of each is a set, "
-                f"such as {memories[0]}"
+                f"{path.parent} is the folder of a stream of tasks; `lqm compare` shows what it was worth, "
+                f"and `lqm.load` reads what was kept of each, such as {memories[0]}"
             ) from None
         if (path.parent / "run.json").exists():
             raise ArtifactError(

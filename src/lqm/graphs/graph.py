@@ -30,6 +30,9 @@ class Graph:
     adjacency: Any = field(repr=False)
     labels: Tensor = field(repr=False)
 
+    def __repr__(self) -> str:
+        return f"Graph({self.nodes:,} nodes, {self.edges:,} edges, {self.width:,} features)"
+
     @property
     def nodes(self) -> int:
         """How many nodes there are."""

@@ -80,4 +80,9 @@ def _budget_in_words(wanted: int, counts: list[int], source: GraphSource) -> str
     fewest, most, total = min(counts), max(counts), sum(counts)
     each = f"{fewest} of each class" if fewest == most else f"{fewest} to {most} of a class, by its share"
     more = "" if total == wanted else f", not {wanted}: each of the {len(counts)} classes gets at least one"
-    return f"{source.graph.nodes:,} nodes become {total:,} ({each}{more})"
+    graph = source.graph
+    return (
+        f"{graph.nodes:,} nodes, {graph.edges:,} edges and {graph.width:,} features, with "
+        f"{len(source.train):,} nodes to learn from, {len(source.validation):,} to choose by and "
+        f"{len(source.test):,} to test ({source.split}), become {total:,} nodes ({each}{more})"
+    )

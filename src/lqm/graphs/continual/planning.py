@@ -103,7 +103,8 @@ def plan_continual(
     """
     with torch.device("meta"):  # whether it can be made is seen without weights
         make_network(request.learning.classifier, stream.tasks[0].graph.width, len(stream.class_names))
-    budget, notes = request.budget, list(stream.notes)
+    tasks = " | ".join(", ".join(stream.names(task)) for task in stream.tasks)
+    budget, notes = request.budget, [*stream.notes, f"{len(stream.tasks)} tasks: {tasks}"]
     counts: list[list[int]] = []
     if budget is not None:
         wanted = [parse_budget(budget, task.nodes) for task in stream.tasks]

@@ -1,0 +1,86 @@
+"""Streams side by side: a table a source and stream of tasks, a row a method, distance and budget."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from rich.table import Table
+
+from lqm.errors import ArtifactError
+from lqm.report.comparison import what_differs
+from lqm.report.tables import plain_table
+
+Record = dict[str, Any]
+
+_COLUMNS = ("method", "distance", "budget", "repeats", "AA %", "BWT %", "seconds", "settings that differ")
+STREAM_NOTE = (
+    "AA: average accuracy after the last task; BWT: backward transfer, below 0 where tasks were forgotten; "
+    "mean and sample deviation over repeats; seconds: of one repeat, memory and learning."
+)
+
+
+def is_stream(folder: Path) -> bool:
+    """Whether a folder holds the result of `lqm continual`."""
+    return (folder / "result.json").exists()
+
+
+def stream_tables(folders: Sequence[Path]) -> Iterator[Table]:
+    """Only results on the same tasks that were judged in the same way share a table."""
+    tables: defaultdict[str, list[Record]] = defaultdict(list)
+    for folder in folders:
+        record = _read(folder / "result.json")
+        config = record["config"]
+        same = [config["source"], config["stream"], config["scoring"]]
+        tables[json.dumps(same, sort_keys=True)].append(record)
+    for key in sorted(tables):
+        records = tables[key]
+        different = what_differs([record["config"] for record in records])
+        rows = [_row(record, words) for record, words in zip(records, different, strict=True)]
+        kept = len(_COLUMNS) - (not any(different))
+        table = plain_table(_COLUMNS[:kept], [row[:kept] for row in rows])
+        table.title, table.title_justify = _title(records[0]), "left"
+        yield table
+
+
+def _read(path: Path) -> Record:
+    try:
+        record: Record = json.loads(path.read_bytes())
+        if {"config", "tasks", "average_accuracy", "backward_transfer", "seconds"} <= record.keys():
+            return record
+    except (OSError, ValueError, AttributeError) as error:
+        raise ArtifactError(
+            f"{path} can't be read ({error}); give its `lqm continual` command again"
+        ) from error
+    raise ArtifactError(f"{path} is not what `lqm continual` writes; give its command again")
+
+
+def _title(record: Record) -> str:
+    config = record["config"]
+    order = "" if config["stream"]["order"] == "labels" else ", classes shuffled"
+    edges = ", with inter-task edges" if config["stream"]["inter_task_edges"] else ""
+    tasks = len(record["tasks"])
+    return f"{config['source']['name']}: {tasks} tasks, {config['scoring']}-incremental{order}{edges}"
+
+
+def _row(record: Record, different: str) -> tuple[str, ...]:
+    config, seconds = record["config"], record["seconds"]
+    return (
+        config["method"],
+        config["distance"]["name"] if config["distance"] else "-",
+        str(config["budget"] or "-"),
+        str(record["repeats"]),
+        _percent(record["average_accuracy"]),
+        _percent(record["backward_transfer"]),
+        f"{fmean(seconds['memory']) + fmean(seconds['learning']):,.0f}",
+        different,
+    )
+
+
+def _percent(spread: Record | None) -> str:
+    if spread is None:
+        return "-"
+    beyond = "" if spread["deviation"] is None else f" ± {100 * spread['deviation']:.1f}"
+    return f"{100 * spread['mean']:.1f}{beyond}"
