@@ -53,36 +53,32 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
         for judged in tables[key]:
             rows[_text({part: judged.run[part] for part in parts})].append(judged)
         ordered = sorted(rows.values(), key=lambda runs: [str(runs[0].run[part]) for part in parts])
+        header = ("method", "distance", _SIZES[size], *_COLUMNS)
         different = what_differs([runs[0].run for runs in ordered])
-        last = ("settings that differ",) if any(different) else ()
-        header = ("method", "distance", _SIZES[size], *_COLUMNS, *last)
-        cells = [
-            _row(runs, size) + (words,) * len(last) for runs, words in zip(ordered, different, strict=True)
-        ]
-        table = plain_table(header, cells)
+        table = plain_table(header, [_row(runs, size) for runs in ordered], different)
         table.title, table.title_justify = _title(tables[key][0]), "left"
         yield table
 
 
-def what_differs(runs: Sequence[Manifest]) -> list[str]:
-    """Of each run, in words, the settings in which runs by the same method differ.
+def what_differs(runs: Sequence[Manifest]) -> str:
+    """The settings in which runs by the same method differ, row by row; nothing if there are none.
 
     Example:
         >>> near = {"method": "cat", "settings": {"start": "random", "hops": 1}}
         >>> far = {"method": "cat", "settings": {"start": "noise", "hops": 1}}
         >>> what_differs([near, far, {"method": "random", "settings": {"hops": 1}}])
-        ['start=random', 'start=noise', '']
+        'settings that differ: start=random (row 1), start=noise (row 2)'
     """
     words = []
-    for run in runs:
+    for number, run in enumerate(runs, start=1):
         alike = [other["settings"] for other in runs if other["method"] == run["method"]]
         apart = [
             f"{name}={value}"
             for name, value in run["settings"].items()
             if any(_text(other.get(name)) != _text(value) for other in alike)
         ]
-        words.append(" ".join(apart))
-    return words
+        words += [f"{' '.join(apart)} (row {number})"] if apart else []
+    return "settings that differ: " + ", ".join(words) if words else ""
 
 
 def _text(record: Any) -> str:

@@ -15,7 +15,7 @@ from lqm.report.tables import plain_table
 
 Record = dict[str, Any]
 
-_COLUMNS = ("method", "distance", "budget", "repeats", "AA %", "BWT %", "seconds", "settings that differ")
+_COLUMNS = ("method", "distance", "budget", "repeats", "AA %", "BWT %", "seconds")
 STREAM_NOTE = (
     "AA: average accuracy after the last task; BWT: backward transfer, below 0 where tasks were forgotten; "
     "mean and sample deviation over repeats; seconds: of one repeat, memory and learning."
@@ -38,9 +38,7 @@ def stream_tables(folders: Sequence[Path]) -> Iterator[Table]:
     for key in sorted(tables):
         records = tables[key]
         different = what_differs([record["config"] for record in records])
-        rows = [_row(record, words) for record, words in zip(records, different, strict=True)]
-        kept = len(_COLUMNS) - (not any(different))
-        table = plain_table(_COLUMNS[:kept], [row[:kept] for row in rows])
+        table = plain_table(_COLUMNS, [_row(record) for record in records], different)
         table.title, table.title_justify = _title(records[0]), "left"
         yield table
 
@@ -65,7 +63,7 @@ def _title(record: Record) -> str:
     return f"{config['source']['name']}: {tasks} tasks, {config['scoring']}-incremental{order}{edges}"
 
 
-def _row(record: Record, different: str) -> tuple[str, ...]:
+def _row(record: Record) -> tuple[str, ...]:
     config, seconds = record["config"], record["seconds"]
     return (
         config["method"],
@@ -75,7 +73,6 @@ def _row(record: Record, different: str) -> tuple[str, ...]:
         _percent(record["average_accuracy"]),
         _percent(record["backward_transfer"]),
         f"{fmean(seconds['memory']) + fmean(seconds['learning']):,.0f}",
-        different,
     )
 
 
