@@ -35,3 +35,14 @@ def test_numpy_alone_learns_real_digits_from_an_export(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert float(done.stdout.split("right on ")[1].split("%")[0]) > 80
     assert "torch" not in script.read_text()
+
+
+def test_a_network_of_pyg_learns_real_nodes_from_condensed_ones(tmp_path):
+    settings = {"steps": 100, "width": 64}
+    lqm.condense("digits-knn", budget="2%", settings=settings, out=tmp_path / "run", show_progress=False)
+    script = EXAMPLES / "train_gcn_on_condensed.py"
+    done = subprocess.run(
+        [sys.executable, script, tmp_path / "run"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("trained on 36 nodes, right on ")
+    assert float(done.stdout.split("right on ")[1].split("%")[0]) > 80

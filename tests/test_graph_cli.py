@@ -124,6 +124,12 @@ def test_what_is_for_graphs_is_refused_of_pictures(type_in, tmp_path, words, sen
     assert sentence in error
 
 
+def test_a_missing_file_is_named(type_in, tmp_path):
+    code, _, error = type_in("condense", tmp_path / "missing.npz", "--out", tmp_path / "run")
+    assert code == 1
+    assert error == f"lqm: there is no {tmp_path / 'missing.npz'}; name a file or folder that is there\n"
+
+
 def test_an_unknown_source_lists_pictures_and_graphs(type_in, tmp_path):
     code, _, error = type_in("condense", "digits-kn", "--out", tmp_path / "run")
     assert code == 1

@@ -10,7 +10,7 @@ from lqm.condensed import CondensedSet, load
 from lqm.distances import DISTANCES, Distance
 from lqm.engine import Config, RunFolder, resolve_device, run
 from lqm.engine.progress import warn
-from lqm.errors import ArtifactError, ConfigError
+from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.graphs.methods import METHODS as GRAPH_METHODS
 from lqm.graphs.planning import plan_nodes
 from lqm.graphs.sources import GRAPHS, is_graph
@@ -116,6 +116,8 @@ def _refuse(source: Any, method: str | None, *, graph: bool, options: dict[str, 
     """Refuse an unknown name, what is for pictures in the case of a graph, and the other way round."""
     kind, other = ("a graph", "pictures") if graph else ("pictures", "graphs")
     if not graph and isinstance(source, str) and not Path(source).expanduser().exists():
+        if Path(source).suffix or "/" in source:
+            raise DataError(f"there is no {Path(source).expanduser()}; name a file or folder that is there")
         try:
             choose(source, {**SOURCES, **GRAPHS}, "source")
         except ConfigError as error:

@@ -3,14 +3,18 @@
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from scipy.sparse import issparse
 from torch import Tensor
 
 from lqm.errors import DataError
-from lqm.graphs.graph import Features, Graph
+from lqm.graphs.graph import Features, Graph, dense
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +77,19 @@ class GraphSource:
         """The training nodes of each class."""
         labels = self.graph.labels[self.train]
         return [self.train[labels == label] for label in range(len(self.class_names))]
+
+    def to_pyg(self) -> "Data":
+        """The graph as PyG's `Data`, with its three parts as masks."""
+        from torch_geometric.data import Data
+
+        edges = torch.from_numpy(np.stack(self.graph.adjacency.nonzero())).long()
+        data = Data(x=dense(self.graph.features), edge_index=edges, y=self.graph.labels)
+        parts = {"train_mask": self.train, "val_mask": self.validation, "test_mask": self.test}
+        for name, nodes in parts.items():
+            mask = torch.zeros(self.graph.nodes, dtype=torch.bool)
+            mask[nodes] = True
+            data[name] = mask
+        return data
 
     @property
     def identity(self) -> dict[str, str]:

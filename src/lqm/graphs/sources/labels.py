@@ -95,7 +95,10 @@ def _whole_numbers(found: Array, place: str) -> Array:
         if not np.isfinite(array).all() or (np.mod(array, 1) != 0).any():
             raise DataError(f"{place} has labels that are not whole numbers; number the classes 0, 1, 2, ...")
     elif array.dtype.kind not in "iu":
-        raise DataError(f"{place} has labels of type {array.dtype}; number the classes 0, 1, 2, ...")
+        raise DataError(
+            f"{place} has labels of type {array.dtype}; number the classes 0, 1, 2, ..., and "
+            "give their names as class_names (numpy.unique with return_inverse makes both)"
+        )
     low, high = int(array.min()), int(array.max())
     if low < -1 or high >= 2**63:
         raise DataError(
