@@ -1,5 +1,6 @@
 """Column quantiles and column sorts of a batch of samples, fast and exact."""
 
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -44,15 +45,25 @@ def column_quantiles(
         raise ValueError("a sample without records has no quantiles")
     if levels.size and not (levels.min() >= 0 and levels.max() <= 1):
         raise ValueError("levels lie between 0 and 1")
-    position = np.clip(n * levels - 0.5 if interpolation == "hazen" else levels * (n - 1), 0, n - 1)
-    below = np.floor(position).astype(np.int64)
-    fraction = torch.as_tensor(position - below, dtype=sample.dtype, device=sample.device)
+    below, above, fraction = (
+        part.to(sample.device) for part in _positions(levels.tobytes(), n, interpolation, sample.dtype)
+    )
     columns = sorted_columns(sample)
-    low = columns[..., torch.as_tensor(below, device=sample.device)]
-    high = columns[..., torch.as_tensor(np.minimum(below + 1, n - 1), device=sample.device)]
-    found = torch.lerp(low, high, fraction)
+    found = columns.index_select(-1, below).lerp_(columns.index_select(-1, above), fraction)
     not_a_number = columns[..., -1:].isnan()
-    return found.masked_fill(not_a_number, torch.nan).transpose(-2, -1)
+    return found.masked_fill_(not_a_number, torch.nan).transpose(-2, -1)
+
+
+@lru_cache(maxsize=4096)
+def _positions(
+    levels: bytes, n: int, interpolation: Interpolation, dtype: torch.dtype
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Between which of n sorted values each level stands, and where between them; the same at every step."""
+    wanted = np.frombuffer(levels)
+    position = np.clip(n * wanted - 0.5 if interpolation == "hazen" else wanted * (n - 1), 0, n - 1)
+    below = np.floor(position).astype(np.int64)
+    above = np.minimum(below + 1, n - 1)
+    return torch.from_numpy(below), torch.from_numpy(above), torch.tensor(position - below, dtype=dtype)
 
 
 def sorted_records(synthetic: Tensor, k: int) -> Tensor:

@@ -177,9 +177,11 @@ class CaT:
         return Matrix(stacked(parts), self.device)
 
     def _descend(self, losses: Tensor) -> None:
-        for name, loss in zip(self.real.class_names, losses.tolist(), strict=True):
-            if not math.isfinite(loss):
-                raise DivergedError(f"the loss of class '{name}' became {loss}")
+        if not losses.isfinite().all():
+            worst = int(losses.isfinite().float().argmin())
+            raise DivergedError(
+                f"the loss of class '{self.real.class_names[worst]}' became {losses[worst].item()}"
+            )
         self._optimizer.zero_grad()
         losses.sum().backward()
         self._optimizer.step()
