@@ -12,7 +12,7 @@ from lqm.recipes import Recipe
 def small_demo(monkeypatch, tiny, tiny_protocol):
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
     recipe = Recipe("tiny", "dm", 10, tiny, "tiny")
-    monkeypatch.setattr("lqm.condensing.fitting_recipe", lambda *_, **__: recipe)
+    monkeypatch.setattr("lqm.images.planning.fitting_recipe", lambda *_, **__: recipe)
 
 
 def test_the_demo_prints_the_table_and_saves_the_pictures(small_demo, tmp_path, capsys):

@@ -23,8 +23,11 @@ def run_folder(source: str, *words: str | None) -> Path:
     """Where a run goes whose folder was not named: `runs/` and what it is of.
 
     Example:
-        >>> run_folder("data/cora.npz", "cat", None).as_posix()
-        'runs/cora-cat'
+        >>> run_folder("data/cora.npz", "cat", None).as_posix(), run_folder("synthetic:nodes=500").as_posix()
+        ('runs/cora-cat', 'runs/synthetic-nodes=500')
     """
-    name = re.sub(r"[^\w.=-]+", "-", Path(source).stem if Path(source).exists() else source).strip("-.")
+    path = Path(source)
+    name = re.sub(r"[^\w.=-]+", "-", path.stem if path.exists() or len(path.parts) > 1 else source).strip(
+        "-."
+    )
     return Path("runs", "-".join(filter(None, (name, *words))))
