@@ -27,7 +27,6 @@ def run_folder(source: str, *words: str | None) -> Path:
         ('runs/cora-cat', 'runs/synthetic-nodes=500')
     """
     path = Path(source)
-    name = re.sub(r"[^\w.=-]+", "-", path.stem if path.exists() or len(path.parts) > 1 else source).strip(
-        "-."
-    )
+    word = path.stem if path.exists() or len(path.parts) > 1 else source
+    name = re.sub(r"[^\w.=-]+", "-", word).strip("-.")
     return Path("runs", "-".join(filter(None, (name, *words))))
