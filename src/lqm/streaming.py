@@ -194,8 +194,8 @@ def continual(
 
     def learn(folder: Path | None) -> ContinualResult:
         lines = plan.words
-        if folder and len(stored_matrices(folder)) >= repeats:
-            lines = (f"{folder} is finished already, with {len(stored_matrices(folder))} repeats",)
+        if folder and (stored := len(stored_matrices(folder))) >= repeats:
+            lines = (f"{folder} is finished already, with {stored} repeats",)
         if show_progress:
             for line in lines:
                 warn(line)

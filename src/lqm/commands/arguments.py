@@ -30,3 +30,16 @@ def run_folder(source: str, *words: str | None) -> Path:
     word = path.stem if path.exists() or len(path.parts) > 1 else source
     name = re.sub(r"[^\w.=-]+", "-", word).strip("-.")
     return Path("runs", "-".join(filter(None, (name, *words))))
+
+
+def settings_of(assignments: tuple[str, ...], **shortcuts: object) -> dict[str, object]:
+    """The settings that `--set` and options of their own name gave; an option that was not given is None.
+
+    Example:
+        >>> settings_of(("steps=500",), start="noise", real_batch=None)
+        {'steps': '500', 'start': 'noise'}
+    """
+    from lqm.settings import parse_assignments
+
+    given = {name: value for name, value in shortcuts.items() if value is not None}
+    return parse_assignments(assignments) | given

@@ -4,7 +4,17 @@ from typing import Annotated
 
 import tyro
 
-from lqm.commands.arguments import Assignments, Budget, Folder, Name, Names, Number, Source, run_folder
+from lqm.commands.arguments import (
+    Assignments,
+    Budget,
+    Folder,
+    Name,
+    Names,
+    Number,
+    Source,
+    run_folder,
+    settings_of,
+)
 
 
 def condense(
@@ -58,11 +68,8 @@ def condense(
     """
     import lqm
     from lqm.condensed.sheet import contact_sheet
-    from lqm.settings import parse_assignments
 
     folder = out or run_folder(source, method, distance)
-    shortcuts = {"start": start, "real_batch": real_batch}
-    given = {name: value for name, value in shortcuts.items() if value is not None}
     small = lqm.condense(
         source,
         method=method,
@@ -71,7 +78,7 @@ def condense(
         budget=budget,
         recipe=recipe,
         seed=seed,
-        settings=parse_assignments(set_) | given,
+        settings=settings_of(set_, start=start, real_batch=real_batch),
         data_dir=data_dir,
         size=size,
         test_fraction=test_fraction,

@@ -2,7 +2,7 @@
 
 import tyro
 
-from lqm.commands.arguments import Assignments, Budget, Folder, Name, Number, Source, run_folder
+from lqm.commands.arguments import Assignments, Budget, Folder, Name, Number, Source, run_folder, settings_of
 
 
 def continual(
@@ -59,11 +59,8 @@ def continual(
 
     import lqm
     from lqm.report.continual import continual_table
-    from lqm.settings import parse_assignments
 
     folder = out or run_folder(source, "stream", method, distance)
-    shortcuts = {"start": start, "real_batch": real_batch}
-    given = {name: value for name, value in shortcuts.items() if value is not None}
     found = lqm.continual(
         source,
         method=method,
@@ -76,7 +73,7 @@ def continual(
         inter_task_edges=inter_task_edges,
         scoring=scoring,
         repeats=repeats,
-        settings=parse_assignments(set_) | given,
+        settings=settings_of(set_, start=start, real_batch=real_batch),
         seed=seed,
         split_seed=split_seed,
         features=features,

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import torch
 
-from lqm.graphs.graph import Graph, dense, rows, stacked, undirected
-from lqm.graphs.population import Population, choose_nodes, population
+from lqm.graphs.graph import Graph, undirected
+from lqm.graphs.population import Population, chosen_features, population
 from lqm.graphs.source import GraphSource
 
 BASELINES = ("random", "herding", "k-centre", "full")
@@ -42,11 +42,7 @@ def _learned_from(source: GraphSource) -> Graph:
 
 
 def _chosen(rule: str, real: Population, counts: Sequence[int], seed: int, index: int) -> Graph:
-    parts = [
-        rows(real.own[label], choose_nodes(rule, real, label, count, seed, index))
-        for label, count in enumerate(counts)
-        if count
-    ]
     labels = torch.arange(len(counts)).repeat_interleave(torch.tensor(counts))
     nowhere = torch.zeros(0, dtype=torch.int64).numpy()
-    return Graph(dense(stacked(parts)), undirected(nowhere, nowhere, len(labels)), labels)
+    features = chosen_features(rule, real, counts, seed, index)
+    return Graph(features, undirected(nowhere, nowhere, len(labels)), labels)

@@ -11,6 +11,8 @@ import torch
 from scipy.sparse import csr_array, issparse, vstack
 from torch import Tensor
 
+from lqm.condensed import CondensedNodes
+
 # Dense (a tensor) or sparse (SciPy's csr_array), float32, [N, F]; SciPy has no types for it.
 Features = Any
 
@@ -57,10 +59,8 @@ class Graph:
 
     def add_to(self, digest: "hashlib._Hash") -> None:
         """Let features, edges and labels go into a hash."""
-        arrays = [*_pieces(self.features), *_pieces(self.adjacency)[:2], self.labels.numpy()]
-        for array in arrays:
-            digest.update(f"{array.dtype}{array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).data)
+        for array in (*_pieces(self.features), *_pieces(self.adjacency)[:2], self.labels.numpy()):
+            add_array(array, digest)
 
     def part(self, nodes: Tensor) -> "Graph":
         """The subgraph of some nodes, in their order, and of the edges between them."""
@@ -68,6 +68,18 @@ class Graph:
         adjacency = csr_array(self.adjacency[chosen][:, chosen])
         adjacency.sort_indices()
         return Graph(rows(self.features, nodes), adjacency, self.labels[nodes])
+
+
+def add_array(array: np.ndarray[Any, Any], digest: "hashlib._Hash") -> None:
+    """Let type, shape and values of an array go into a hash."""
+    digest.update(f"{array.dtype}{array.shape}".encode())
+    digest.update(np.ascontiguousarray(array).data)
+
+
+def as_graph(nodes: CondensedNodes) -> Graph:
+    """Condensed nodes as a graph of their own."""
+    sources, targets = nodes.edges.numpy()
+    return Graph(nodes.features, undirected(sources, targets, len(nodes.labels)), nodes.labels)
 
 
 def _pieces(matrix: Features) -> list[np.ndarray[Any, Any]]:

@@ -5,7 +5,7 @@ import torch
 from lqm.condensed import CondensedNodes
 from lqm.graphs.baselines import BASELINES, Chooser, baseline
 from lqm.graphs.evaluation import PROTOCOLS, GraphProtocol, fresh_network, score
-from lqm.graphs.graph import Graph, undirected
+from lqm.graphs.graph import as_graph
 from lqm.graphs.networks import check_spec
 from lqm.graphs.source import GraphSource
 from lqm.graphs.sources import load_graph
@@ -22,8 +22,7 @@ def _records(
 ) -> Chooser:
     """What network j is trained on: the condensed nodes, or a baseline of as many of each class."""
     if name == "condensed":
-        sources, targets = small.edges.numpy()
-        nodes = Graph(small.features, undirected(sources, targets, len(small.labels)), small.labels)
+        nodes = as_graph(small)
         return lambda j: nodes
     counts = small.labels[small.labels >= 0].bincount(minlength=len(source.class_names))
     return baseline(name, source, counts.tolist(), seed)

@@ -76,3 +76,16 @@ def choose_nodes(
     else:
         chosen = RULES[rule](dense(population.heard[label]), min(count, size), draws)
     return chosen[torch.arange(count) % len(chosen)]
+
+
+def chosen_features(
+    rule: str, population: Population, counts: Sequence[int], seed: int, index: int = 0
+) -> Tensor:
+    """The features of the nodes that `choose_nodes` chooses of each class, class after class, [M, F]."""
+    return torch.cat(
+        [
+            dense(rows(population.own[label], choose_nodes(rule, population, label, count, seed, index)))
+            for label, count in enumerate(counts)
+            if count
+        ]
+    )

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from torch import Tensor
 
 from lqm.errors import DataError
-from lqm.graphs.graph import Features, Graph, dense
+from lqm.graphs.graph import Features, Graph, add_array, dense
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -115,8 +115,7 @@ class GraphSource:
         digest = hashlib.sha256("\0".join(self.class_names).encode())
         self.graph.add_to(digest)
         for nodes in (self.train, self.validation, self.test):
-            digest.update(f"{nodes.numpy().dtype}{tuple(nodes.shape)}".encode())
-            digest.update(nodes.contiguous().numpy().data)
+            add_array(nodes.numpy(), digest)
         return digest.hexdigest()
 
 

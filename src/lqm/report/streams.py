@@ -10,6 +10,7 @@ from typing import Any
 from rich.table import Table
 
 from lqm.errors import ArtifactError
+from lqm.graphs.continual import Spread
 from lqm.report.comparison import what_differs
 from lqm.report.tables import plain_table
 
@@ -77,7 +78,4 @@ def _row(record: Record) -> tuple[str, ...]:
 
 
 def _percent(spread: Record | None) -> str:
-    if spread is None:
-        return "-"
-    beyond = "" if spread["deviation"] is None else f" ± {100 * spread['deviation']:.1f}"
-    return f"{100 * spread['mean']:.1f}{beyond}"
+    return Spread(tuple(spread["each"])).percent() if spread else "-"

@@ -9,7 +9,7 @@ from torch import Tensor
 from lqm.condensed import CondensedNodes
 from lqm.engine.randomness import seeded
 from lqm.graphs.continual.settings import LearningSettings
-from lqm.graphs.graph import undirected
+from lqm.graphs.graph import as_graph
 from lqm.graphs.networks import GraphNetwork, Inputs, make_network
 from lqm.graphs.stream import Stream, Task
 from lqm.graphs.training import TrainingSet, accuracy, adam, together, train
@@ -85,11 +85,9 @@ def of_task(task: Task, inputs: Inputs) -> TrainingSet:
 
 def of_memory(memory: CondensedNodes, device: torch.device) -> TrainingSet:
     """The nodes of a memory that have a label, in the graph of all that it holds."""
-    nodes = len(memory.labels)
-    sources, targets = memory.edges.numpy()
-    adjacency = undirected(sources, targets, nodes)
-    labelled = (memory.labels >= 0).nonzero()[:, 0]
-    return TrainingSet(Inputs(memory.features, adjacency, device), labelled, memory.labels[labelled])
+    graph = as_graph(memory)
+    labelled = (graph.labels >= 0).nonzero()[:, 0]
+    return TrainingSet(Inputs(graph.features, graph.adjacency, device), labelled, graph.labels[labelled])
 
 
 @dataclass(frozen=True, eq=False)

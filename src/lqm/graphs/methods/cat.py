@@ -17,10 +17,10 @@ from lqm.engine import Metrics
 from lqm.engine.randomness import derive, generator
 from lqm.errors import DivergedError
 from lqm.graphs.encoders import Activation, Encoder, fresh_encoder
-from lqm.graphs.graph import dense, rows, stacked
+from lqm.graphs.graph import rows, stacked
 from lqm.graphs.matrices import Matrix
 from lqm.graphs.methods.result import as_condensed
-from lqm.graphs.population import Population, choose_nodes
+from lqm.graphs.population import Population, chosen_features
 from lqm.settings import Count, Positive
 
 # Real nodes whose embeddings are held at once.
@@ -195,15 +195,13 @@ class CaT:
 
     def _first_features(self) -> Tensor:
         """Real nodes of each class as they are, or Glorot's noise; no class looks at another."""
+        if self.settings.start != "noise":
+            return chosen_features(self.settings.start, self.real, self.counts, self.seed)
         parts = []
-        for label, (own, count) in enumerate(zip(self.real.own, self.counts, strict=True)):
-            if self.settings.start == "noise":
-                draws = generator(self.seed, f"noise of {self.real.class_names[label]}")
-                bound = math.sqrt(6 / (count + self.real.width))
-                parts.append(bound * (2 * torch.rand(count, self.real.width, generator=draws) - 1))
-            else:
-                chosen = choose_nodes(self.settings.start, self.real, label, count, self.seed)
-                parts.append(dense(rows(own, chosen)))
+        for name, count in zip(self.real.class_names, self.counts, strict=True):
+            bound = math.sqrt(6 / (count + self.real.width))
+            drawn = torch.rand(count, self.real.width, generator=generator(self.seed, f"noise of {name}"))
+            parts.append(bound * (2 * drawn - 1))
         return torch.cat(parts)
 
 

@@ -9,10 +9,9 @@ from torch import Tensor
 
 from lqm.condensed import CondensedNodes
 from lqm.engine import Metrics
-from lqm.graphs.graph import dense, rows
 from lqm.graphs.methods.cat import Hops
 from lqm.graphs.methods.result import as_condensed
-from lqm.graphs.population import Population, choose_nodes
+from lqm.graphs.population import Population, chosen_features
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -58,11 +57,8 @@ class Coreset:
 
     def result(self) -> CondensedNodes:
         """The chosen nodes."""
-        chosen = [
-            dense(rows(own, choose_nodes(self.rule, self._real, label, count, self._seed)))
-            for label, (own, count) in enumerate(zip(self._real.own, self._counts, strict=True))
-        ]
-        return as_condensed(torch.cat(chosen), self._counts, self._real.class_names)
+        chosen = chosen_features(self.rule, self._real, self._counts, self._seed)
+        return as_condensed(chosen, self._counts, self._real.class_names)
 
 
 class Random(Coreset):
