@@ -1,34 +1,71 @@
-"""Print one table of all comparisons; the exit code says whether every limit was met."""
+"""One table of all works in two ways: `make bench`, or python -m benchmarks --only dm idm.
+
+The exit code says whether every limit was met, and no ratio lies more than 15 % below the stored one.
+"""
 
 import sys
 
-import torch
+import tyro
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import cat_step, dm_step, quantiles, statistic
+from benchmarks import baseline
+from benchmarks.timing import Comparison, WorkerError, compare
+from benchmarks.works import WORKS
+from lqm.errors import ConfigError
+from lqm.names import choose
 
 
-def main() -> None:
-    torch.manual_seed(0)
-    console = Console()
-    table = Table("work", "plain", "plain takes", "ours takes", "ratio", "limit")
-    table.title = f"torch {torch.__version__}, {torch.get_num_threads()} threads, medians, interleaved"
-    met = True
-    for measure in (
-        quantiles.measure,
-        statistic.measure,
-        dm_step.measure_on_digits,
-        dm_step.measure_at_cifar_shapes,
-        cat_step.measure_task,
-        cat_step.measure_stream,
-        cat_step.measure_sharing,
-    ):
-        comparison = measure()
-        met &= comparison.met
-        table.add_row(*comparison.row())
-    console.print(table)
-    sys.exit(0 if met else 1)
+def main(only: tuple[str, ...] = (), store: bool = False) -> None:
+    """Time works in two ways.
+
+    Args:
+        only: names of works; all if none is given.
+        store: keep the ratios, for later ones to be held against.
+    """
+    try:
+        works = {name: choose(name, WORKS, "work") for name in only or WORKS}
+    except ConfigError as error:
+        sys.exit(str(error))
+    found: list[Comparison] = []
+    failures: list[str] = []
+    for name, work in works.items():
+        print(f"{name}: {work.title} ...", file=sys.stderr, flush=True)
+        try:
+            found.append(compare(name, work))
+        except WorkerError as error:
+            failures.append(f"{name}: {error}")
+    stored, place = baseline.read(baseline.PATH), baseline.here()
+    _print_table(found, stored, place)
+    for failure in failures:
+        print(f"\n{failure}", file=sys.stderr)
+    if stored.place not in ({}, place):
+        print(f"the stored ratios are from elsewhere: {_words(stored.place)}")
+    lost = any(stored.lost(one.work.title, one.ratio) for one in found)
+    if store:
+        lost = False
+        known = stored if only else baseline.Baseline()
+        ratios = {one.work.title: one.ratio for one in found}
+        baseline.write(known.renewed(place, ratios), baseline.PATH)
+        print(f"stored in {baseline.PATH}")
+    sys.exit(1 if failures or lost or not all(one.met for one in found) else 0)
 
 
-main()
+def _print_table(found: list[Comparison], stored: baseline.Baseline, place: baseline.Place) -> None:
+    table = Table("work", "plain", "plain takes", "ours takes", "ratio", "middle half", "limit", "stored")
+    table.title = f"{_words(place)}; medians, in turn"
+    for one in found:
+        before = stored.ratios.get(one.work.title)
+        cell = "-" if before is None else f"{one.number(before):.2f}"
+        if stored.lost(one.work.title, one.ratio):
+            cell += " SLOWER NOW"
+        table.add_row(*one.row(), cell)
+    Console().print(table)
+
+
+def _words(place: baseline.Place) -> str:
+    return f"{place['machine']}, torch {place['torch']}, {place['threads']} threads"
+
+
+if __name__ == "__main__":
+    tyro.cli(main)

@@ -5,13 +5,15 @@ Cora itself is taken from LQM_DATA, if that names a folder with it; else a graph
 
 import itertools
 import os
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
 from scipy.sparse import csr_array
 
 from benchmarks.plain_cat import PlainCaT
-from benchmarks.timing import Comparison, interleaved
+from benchmarks.timing import Work
 from lqm.distances import DISTANCES
 from lqm.graphs.graph import Graph, dense, undirected
 from lqm.graphs.methods.cat import CaT, CaTSettings
@@ -24,53 +26,43 @@ _TASKS = (((211, 130), 585), ((251, 491), 1_233), ((256, 179), 658))
 _WORDS, _WORDS_OF_A_NODE = 1_433, 18
 
 
-def measure_task() -> Comparison:
-    return _measure(_tasks()[:1], f"CaT + LQM step, one task of {_graph()}", at_least=2.5)
-
-
-def measure_stream() -> Comparison:
-    return _measure(_tasks(), f"CaT + LQM step, three tasks of {_graph()}", at_least=4)
-
-
-def measure_sharing() -> Comparison:
-    """A step of all tasks under one encoder against one of each under its own."""
-    tasks = _tasks()
-    together, *alone = (_learner(part) for part in (tasks, *([task] for task in tasks)))
-    steps = itertools.count(), itertools.count()
-    plain, ours = interleaved(
-        lambda: [learner.step(next(steps[0])) for learner in alone],
-        lambda: together.step(next(steps[1])),
-        rounds=61,
-    )
-    return Comparison(
-        "CaT + LQM step, three tasks with one encoder", "an encoder each", plain, ours, at_most=1
-    )
-
-
 def _learner(tasks: list[Population]) -> CaT:
     counts = [2, 2] * len(tasks)
     return CaT(joined(tasks), DISTANCES["lqm"], counts, 0, CaTSettings(), torch.device("cpu"))
 
 
-def _measure(tasks: list[Population], work: str, at_least: float) -> Comparison:
-    """One step of all tasks together against one step of each, in turn."""
-    counts = [2, 2]
-    learner = _learner(tasks)
-    starts = learner.features.detach().split(sum(counts))
-    plain_learners = [
+def _plain(tasks: int) -> Callable[[], object]:
+    """One step of each of the first tasks, in turn."""
+    populations, counts = _tasks()[:tasks], [2, 2]
+    starts = _learner(populations).features.detach().split(sum(counts))
+    learners = [
         PlainCaT(
             torch.cat([dense(part) for part in task.heard]),
             torch.arange(2).repeat_interleave(torch.tensor(task.sizes)),
             start,
             counts,
         )
-        for task, start in zip(tasks, starts, strict=True)
+        for task, start in zip(populations, starts, strict=True)
     ]
-    steps = itertools.count()
-    plain, ours = interleaved(
-        lambda: [learner.step(0) for learner in plain_learners], lambda: learner.step(next(steps)), rounds=61
-    )
-    return Comparison(work, "dense, torch.quantile", plain, ours, at_least=at_least)
+    return lambda: [learner.step(0) for learner in learners]
+
+
+def _together(tasks: int) -> Callable[[], object]:
+    """One step of the first tasks under one encoder."""
+    learner, steps = _learner(_tasks()[:tasks]), itertools.count()
+    return lambda: learner.step(next(steps))
+
+
+def _alone() -> Callable[[], object]:
+    """One step of each task under an encoder of its own."""
+    learners, steps = [_learner([task]) for task in _tasks()], itertools.count()
+
+    def step() -> None:
+        i = next(steps)
+        for learner in learners:
+            learner.step(i)
+
+    return step
 
 
 def _graph() -> str:
@@ -98,3 +90,29 @@ def _task(number: int) -> Population:
     labels = torch.arange(2).repeat_interleave(torch.tensor(sizes))
     by_class = [torch.where(labels == label)[0] for label in range(2)]
     return population(Graph(features, adjacency, labels), by_class, (f"{number}a", f"{number}b"), hops=1)
+
+
+def _against_the_field(tasks: int, title: str) -> Work:
+    return Work(
+        f"CaT + LQM step, {title} of {_graph()}",
+        "dense, torch.quantile",
+        partial(_plain, tasks),
+        partial(_together, tasks),
+        rounds=61,
+        warm_up=3,
+        at_least=4,
+    )
+
+
+TASK = _against_the_field(1, "one task")
+STREAM = _against_the_field(3, "three tasks")
+SHARING = Work(
+    "CaT + LQM step, three tasks with one encoder",
+    "an encoder each",
+    _alone,
+    partial(_together, 3),
+    rounds=61,
+    warm_up=3,
+    at_most=1,
+    plain_is_ours=True,
+)

@@ -8,15 +8,14 @@ import argparse
 import itertools
 import json
 import math
-import os
 import shutil
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+
+from benchmarks.child import run
 
 _NODES, _UNDIRECTED_EDGES, _LIMIT = 2_449_029, 61_859_140, 14.0
 _PARTS = (16, 4, 1)
@@ -57,9 +56,9 @@ def _measure(part: int, options: argparse.Namespace) -> dict[str, float]:
     nodes = _NODES // part
     degree = 2 * _UNDIRECTED_EDGES / _NODES
     source = f"synthetic:nodes={nodes},degree={degree:.2f},features=100,classes=46"
-    _run([sys.executable, "-c", "import sys, lqm; lqm.load_graph(sys.argv[1])", source])
-    run = options.out / f"part-{part}"
-    shutil.rmtree(run, ignore_errors=True)
+    run([sys.executable, "-c", "import sys, lqm; lqm.load_graph(sys.argv[1])", source])
+    folder = options.out / f"part-{part}"
+    shutil.rmtree(folder, ignore_errors=True)
     command = [
         str(Path(sys.executable).with_name("lqm")),
         "condense",
@@ -67,30 +66,19 @@ def _measure(part: int, options: argparse.Namespace) -> dict[str, float]:
         "--budget",
         "0.3%",
         "--out",
-        str(run),
+        str(folder),
     ]
     command += ["--real-batch", str(options.real_batch), "--set", f"steps={options.steps}"]
-    seconds, peak = _run(command)
-    manifest = json.loads((run / "manifest.json").read_text())
+    cost = run(command)
+    manifest = json.loads((folder / "manifest.json").read_text())
     return {
         "nodes": nodes,
         "edges": manifest["source"]["edges"],
         "condensed": manifest["budget"],
-        "seconds": seconds,
+        "seconds": cost.seconds,
         "step_seconds": manifest["seconds"],
-        "peak": peak,
+        "peak": cost.peak,
     }
-
-
-def _run(command: list[str]) -> tuple[float, float]:
-    """Seconds and GiB of peak resident memory of a process."""
-    began = time.monotonic()
-    child = subprocess.Popen(command)
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        sys.exit(f"{' '.join(command)} failed")
-    return time.monotonic() - began, usage.ru_maxrss / 2**20
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class PlainCaT:
         for label, count in enumerate(self.counts):
             sample = real[self.labels == label]
             loss = loss + (
-                (_hazen(sample, count) - synthetic[self.classes == label].sort(dim=0).values).square().sum()
+                (hazen(sample, count) - synthetic[self.classes == label].sort(dim=0).values).square().sum()
                 / count
             )
         self.optimizer.zero_grad()
@@ -58,7 +58,7 @@ class PlainCaT:
         return loss.item()
 
 
-def _hazen(sample: Tensor, count: int) -> Tensor:
+def hazen(sample: Tensor, count: int) -> Tensor:
     """Hazen's quantiles by torch's: level q stands at n q - 1/2, which torch calls (n q - 1/2) / (n - 1)."""
     n = len(sample)
     levels = torch.tensor(cramer_von_mises_levels(count).levels, dtype=torch.float64)

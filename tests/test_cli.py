@@ -140,7 +140,7 @@ def test_help_does_not_wait_for_torch():
         ),
         (
             "condense digits --per-class 0",
-            "per_class = 0 can't be used: it should be a whole number, at least 1",
+            "--per-class 0 can't be used: give whole numbers from 1 on, such as 3 or 1,10,50 or 1..4",
         ),
         (
             "condense digits --per-class 200",

@@ -18,6 +18,7 @@ __all__ = [
     "ImageSource",
     "LqmError",
     "Pictures",
+    "Sketch",
     "condense",
     "continual",
     "evaluate",
@@ -26,9 +27,12 @@ __all__ = [
     "load",
     "load_graph",
     "load_source",
+    "sketch",
+    "tune_allocator",
 ]
 
 if TYPE_CHECKING:
+    from lqm.allocator import tune_allocator
     from lqm.condensed import CondensedNodes, CondensedPictures, CondensedSet, load
     from lqm.condensing import condense
     from lqm.errors import LqmError
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
     from lqm.graphs.source import GraphSource
     from lqm.graphs.sources import from_pyg, load_graph
     from lqm.images.sources import ImageSource, Pictures, from_dataset, load_source
+    from lqm.sketches import Sketch
+    from lqm.sketching import sketch
     from lqm.streaming import ContinualResult, continual
 
 _HOMES = {
@@ -48,6 +54,7 @@ _HOMES = {
     "ImageSource": "lqm.images.sources",
     "LqmError": "lqm.errors",
     "Pictures": "lqm.images.sources",
+    "Sketch": "lqm.sketches",
     "condense": "lqm.condensing",
     "continual": "lqm.streaming",
     "evaluate": "lqm.evaluating",
@@ -56,6 +63,8 @@ _HOMES = {
     "load": "lqm.condensed",
     "load_graph": "lqm.graphs.sources",
     "load_source": "lqm.images.sources",
+    "sketch": "lqm.sketching",
+    "tune_allocator": "lqm.allocator",
 }
 
 

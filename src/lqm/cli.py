@@ -7,6 +7,7 @@ from typing import NoReturn
 import tyro
 
 from lqm import __version__
+from lqm.allocator import tune_allocator
 from lqm.commands import COMMANDS
 from lqm.errors import LqmError, StoppedError
 from lqm.names import choose
@@ -17,6 +18,7 @@ def main() -> None:
     # Threads that wait for each other in a long busy loop starve when the machine has other work: beside two
     # other processes a step of DM took 9 times as long. GNU OpenMP reads this when torch is loaded.
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+    tune_allocator()
     try:
         _dispatch(sys.argv[1:])
     except StoppedError as error:

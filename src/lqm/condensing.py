@@ -8,7 +8,7 @@ from typing import Any
 
 from lqm.condensed import CondensedSet, load
 from lqm.distances import DISTANCES, Distance
-from lqm.engine import Config, RunFolder, resolve_device, run
+from lqm.engine import Config, RunFolder, recorded_environment, resolve_device, run
 from lqm.engine.progress import warn
 from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.graphs.methods import METHODS as GRAPH_METHODS
@@ -20,6 +20,7 @@ from lqm.images.planning import plan_pictures
 from lqm.images.sources import SOURCES
 from lqm.names import choose
 from lqm.planning import Plan, distance_record
+from lqm.sketches import Sketch
 
 
 def condense(
@@ -37,6 +38,9 @@ def condense(
     size: int | None = None,
     test_fraction: float | None = None,
     augmentation: str | Sequence[str] | None = None,
+    compile: str | None = None,
+    precision: str | None = None,
+    sketch: str | Path | None = None,
     features: str | None = None,
     split: str | None = None,
     out: str | Path | None = None,
@@ -65,6 +69,9 @@ def condense(
         size: scale and cut every picture to a square of so many pixels.
         test_fraction: share of each class to hold out, if the pictures have no test set.
         augmentation: the operations that leave a picture's label right.
+        compile: of pictures: whether networks are compiled: `on`, `off`, or `auto`, if the run is long.
+        precision: of pictures: `fp32`, `bf16`, or `auto`, the faster one if a trial finds that it works.
+        sketch: a folder that `lqm.sketch` made of the same source, in place of passes over the real data.
         features: what the nodes of a graph without features are described by; see `load_graph`.
         split: `published` or `random`, of the nodes of a graph; see `load_graph`.
         out: a run folder; a run that was stopped there goes on from its last checkpoint.
@@ -83,16 +90,18 @@ def condense(
         distance = choose(distance, DISTANCES, "distance")
     distance_record(distance)
     graph = is_graph(source, data_dir)
-    of_pictures = {
+    of_pictures: dict[str, Any] = {
         "per_class": per_class,
         "recipe": recipe,
         "network": network,
         "size": size,
         "test_fraction": test_fraction,
         "augmentation": augmentation,
+        "compile": compile,
+        "precision": precision,
     }
-    of_graphs = {"budget": budget, "features": features, "split": split}
-    _refuse(source, method, graph=graph, options=of_pictures if graph else of_graphs)
+    of_graphs: dict[str, Any] = {"budget": budget, "features": features, "split": split}
+    refuse_options(source, method, graph=graph, options=of_pictures if graph else of_graphs)
     common: dict[str, Any] = {
         "method": method,
         "distance": distance,
@@ -101,9 +110,12 @@ def condense(
         "data_dir": data_dir,
         "device": where,
         "show_progress": show_progress,
+        "sketch": Sketch(sketch) if sketch is not None else None,
     }
-    planned = plan_nodes if graph else plan_pictures
-    plan = planned(source, **common, **(of_graphs if graph else of_pictures))
+    if graph:
+        plan = plan_nodes(source, **common, **of_graphs)
+    else:
+        plan = plan_pictures(source, **common, **of_pictures, before=recorded_environment(out))
     how = {"checkpoint_seconds": checkpoint_seconds, "show_progress": show_progress}
     if out is None:
         return _learn(plan, None, how)
@@ -112,7 +124,7 @@ def condense(
         return finished or _learn(plan, folder, how).write(folder.path)
 
 
-def _refuse(source: Any, method: str | None, *, graph: bool, options: dict[str, Any]) -> None:
+def refuse_options(source: Any, method: str | None, *, graph: bool, options: dict[str, Any]) -> None:
     """Refuse an unknown name, what is for pictures in the case of a graph, and the other way round."""
     kind, other = ("a graph", "pictures") if graph else ("pictures", "graphs")
     if not graph and isinstance(source, str) and not Path(source).expanduser().exists():

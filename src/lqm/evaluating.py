@@ -5,10 +5,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
 from lqm.condensed import CondensedNodes, CondensedSet, load
 from lqm.engine import resolve_device
+from lqm.engine.compute import Compute, decide
 from lqm.engine.progress import Progress, warn
 from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.graphs.judging import NODES
@@ -64,6 +66,8 @@ def evaluate(
     baselines: str | Sequence[str] = (),
     source: Any = None,
     data_dir: str | Path | None = None,
+    compile: str | None = None,
+    precision: str | None = None,
     seed: int = 0,
     device: str = "auto",
     show_progress: bool = True,
@@ -84,6 +88,8 @@ def evaluate(
         source: where the real data come from, a name, a path or an object as for `condense`; by default the
             place that was condensed.
         data_dir: where named sources are, if they have moved.
+        compile: of pictures: whether networks are compiled: `on`, `off`, or `auto`, if it takes long.
+        precision: of pictures: `fp32`, `bf16`, or `auto`, the faster one if a trial finds that it works.
         seed: of the networks and of their training.
         device: `auto`, `cpu`, `cuda`, `cuda:1`, ...
         show_progress: whether to show the networks and the time left.
@@ -106,6 +112,7 @@ def evaluate(
     makers = makers or {rules.network: None}
     for name, maker in makers.items():
         kind.fresh_network(data, maker or name, seed, 0)
+    how = _compute(kind, data, rules, makers, small, baselines, compile, precision, where, show_progress)
     sets: dict[str, Callable[[int], Any]] = {}
     by_network: dict[str, Scores] = {}
     for name, maker in makers.items():
@@ -127,10 +134,44 @@ def evaluate(
                     network=maker,
                     full=full,
                     after_each=bar.update,
+                    **how,
                 )
             if training_set == "condensed":
                 small = _noted(small, own, seed, by_network[name][training_set])
     return Evaluation(rules, by_network, small)
+
+
+def _compute(
+    kind: Kind,
+    data: Any,
+    rules: Protocol,
+    makers: Mapping[str, Callable[..., nn.Module] | None],
+    small: CondensedSet,
+    baselines: Sequence[str],
+    compile: str | None,
+    precision: str | None,
+    device: torch.device,
+    show_progress: bool,
+) -> dict[str, Compute]:
+    """How networks are run, for a kind of networks that may be run in several ways."""
+    if kind.numbers is None:
+        for name, value in (("compile", compile), ("precision", precision)):
+            if value is not None:
+                raise ConfigError(
+                    f"{name} is for pictures, and this set is condensed from a graph; leave it out"
+                )
+        return {}
+    named = all(maker is None for maker in makers.values())
+    numbers = 0.0
+    for network in makers if named else ():
+        own = replace(rules, network=network)
+        numbers += kind.numbers(data, own, len(small.labels), False) * (1 + len({*baselines} - {"full"}))
+        if "full" in baselines:
+            numbers += kind.numbers(data, own, len(data.train.labels), True)
+    compute, words = decide(compile or "auto", precision or "fp32", device, numbers=numbers, named=named)
+    for line in words if show_progress else ():
+        warn(line)
+    return {"compute": compute}
 
 
 def _makers(

@@ -185,7 +185,10 @@ class Kind:
         fresh_network: network number `index` of an evaluation: (source, maker, seed, index).
         records: what network j is trained on, as a function of j, given a training set's name, the condensed
             set, the source, the protocol, the seed and the device.
-        score: the score of these: (records, source, protocol, seed=, device=, network=, full=, after_each=).
+        score: the score of these: (records, source, protocol, seed=, device=, network=, full=, after_each=),
+            and compute= if it compiles.
+        numbers: about how many numbers the layers of networks give in an evaluation on a training set of so
+            many records: (source, protocol, records, full); nothing if these networks are not compiled.
     """
 
     what: str
@@ -198,3 +201,4 @@ class Kind:
     fresh_network: Callable[..., Any]
     records: Callable[[str, Any, Any, Any, int, torch.device], Callable[[int], Any]]
     score: Callable[..., Score]
+    numbers: Callable[[Any, Any, int, bool], float] | None = None

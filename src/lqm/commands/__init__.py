@@ -10,8 +10,10 @@ from lqm.commands.demo import demo
 from lqm.commands.evaluate import evaluate
 from lqm.commands.export import export
 from lqm.commands.recipes import recipes
+from lqm.commands.sketch import sketch
 
 COMMANDS: dict[str, Callable[..., Any]] = {
+    "sketch": sketch,
     "condense": condense,
     "continual": continual,
     "evaluate": evaluate,

@@ -12,7 +12,10 @@ Name = Annotated[str | None, tyro.conf.arg(metavar="NAME", help_behavior_hint=""
 Folder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="")]
 Names = Annotated[str | None, tyro.conf.arg(metavar="NAME,...", help_behavior_hint="")]
 Budget = Annotated[str | None, tyro.conf.arg(metavar="N|N%", help_behavior_hint="")]
+Budgets = Annotated[str | None, tyro.conf.arg(metavar="N|N%,...", help_behavior_hint="")]
 Number = Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="")]
+Numbers = Annotated[str | None, tyro.conf.arg(metavar="N,...", help_behavior_hint="")]
+Share = Annotated[float | None, tyro.conf.arg(metavar="SHARE", help_behavior_hint="")]
 Assignments = Annotated[
     tyro.conf.UseAppendAction[tuple[str, ...]],
     tyro.conf.arg(name="set", metavar="NAME=VALUE", help_behavior_hint=""),

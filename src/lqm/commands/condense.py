@@ -1,20 +1,29 @@
-"""Learn a small set."""
+"""Learn a small set, or several of them one after another."""
 
-from typing import Annotated
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from lqm.commands.arguments import (
     Assignments,
-    Budget,
+    Budgets,
     Folder,
     Name,
     Names,
     Number,
+    Numbers,
+    Share,
     Source,
     run_folder,
     settings_of,
 )
+from lqm.commands.lists import Run, runs_of
+from lqm.errors import ArtifactError, ConfigError
+
+if TYPE_CHECKING:
+    from lqm.condensed import CondensedSet
 
 
 def condense(
@@ -24,19 +33,22 @@ def condense(
     out: Folder = None,
     method: Name = None,
     distance: Name = None,
-    per_class: Number = None,
-    budget: Budget = None,
+    per_class: Numbers = None,
+    budget: Budgets = None,
     recipe: Name = None,
+    sketch: Folder = None,
     start: Name = None,
     real_batch: Number = None,
     set_: Assignments = (),
-    seed: int = 0,
+    seed: Annotated[str, tyro.conf.arg(metavar="N,...")] = "0",
     data_dir: Folder = None,
     size: Number = None,
-    test_fraction: Annotated[float | None, tyro.conf.arg(metavar="SHARE", help_behavior_hint="")] = None,
+    test_fraction: Share = None,
     augmentation: Names = None,
     features: Name = None,
     split: Name = None,
+    compile: Name = None,
+    precision: Name = None,
     device: str = "auto",
 ) -> None:
     """Learn a small synthetic set of pictures or of a graph's nodes; a stopped run goes on where it was.
@@ -50,49 +62,102 @@ def condense(
         method: dm (default), datadam, idm; of graphs: cat (default), puma; or real records: random, herding,
             k-centre, k-means.
         distance: What is matched: lqm (default), mean, wasserstein, ...; any other word lists them.
-        per_class: Synthetic pictures of each class (default 10).
-        budget: Synthetic nodes of a graph, or their share of its nodes (default 1%).
+        per_class: Synthetic pictures of each class (default 10); 1,10,50 makes three runs.
+        budget: Synthetic nodes of a graph, or their share of its nodes (default 1%); 1%,5% makes two runs.
         recipe: Settings by name, such as idm-10; `lqm recipes` lists them.
+        sketch: What `lqm sketch` made of the source, in place of passes over it.
         start: What the synthetic set is at first: random, noise, herding, k-centre, k-means.
         real_batch: Real records of each class in a step; for graphs all of them if not given.
         set_: A setting of the method, such as steps=500; repeat it for more. docs/methods.md and
             docs/graphs.md list them.
-        seed: Everything random follows from it.
+        seed: Everything random follows from it; 0..4 makes five runs.
         data_dir: Where the named sources are, else LQM_DATA.
         size: Scale and cut every picture to this many pixels square.
         test_fraction: Held out to judge by, if the source has no test set (default 0.2).
         augmentation: What leaves a label right: color,crop,cutout,flip,scale,rotate.
         features: Of a graph that has none: degree, spectral, one-hot.
         split: Of a graph's nodes: published (default where there is one), random.
+        compile: Whether networks are compiled: auto (default: if the run is long), on, off.
+        precision: fp32 (default), bf16, auto (the faster one that works).
         device: Where to compute: auto, cpu, cuda, ...
     """
     import lqm
+
+    runs = runs_of(per_class, budget, seed)
+    if recipe and len({run.per_class for run in runs}) > 1:
+        raise ConfigError(
+            f"recipe '{recipe}' is for one per_class, not for {per_class}; leave one of them out"
+        )
+    folder = out or run_folder(source, method, distance, "by-sketch" if sketch else None)
+    settings = settings_of(set_, start=start, real_batch=real_batch)
+
+    def make(run: Run, folder: Path) -> "CondensedSet":
+        small: CondensedSet = lqm.condense(
+            source,
+            method=method,
+            distance=distance,
+            per_class=run.per_class,
+            budget=run.budget,
+            recipe=recipe,
+            seed=run.seed,
+            settings=settings,
+            data_dir=data_dir,
+            size=size,
+            test_fraction=test_fraction,
+            augmentation=augmentation.split(",") if augmentation else None,
+            compile=compile,
+            precision=precision,
+            sketch=sketch,
+            features=features,
+            split=split,
+            out=folder,
+            device=device,
+        )
+        _describe(small, folder)
+        return small
+
+    if len(runs) == 1:
+        make(runs[0], folder)
+        print(f"next: lqm evaluate {folder}")
+    else:
+        _make_several(runs, folder, make)
+
+
+def _make_several(runs: list[Run], out: Path, make: Callable[[Run, Path], "CondensedSet"]) -> None:
+    """Make each run in a folder of its own below `out`, and list them.
+
+    Those that have begun come first and then the largest, so that a folder with other settings, or a budget
+    that the source or the sketch is too small for, is refused before the long work.
+    """
+    from rich.console import Console
+
+    from lqm.engine.progress import warn
+    from lqm.report.tables import plain_table
+
+    if (out / "run.json").exists():
+        raise ArtifactError(f"{out} holds a single run; choose another folder for several with --out")
+    largest = sorted(runs, key=lambda run: run.size, reverse=True)
+    ordered = sorted(largest, key=lambda run: not (out / run.name / "run.json").exists())
+    made = {}
+    for number, run in enumerate(ordered, start=1):
+        warn(f"run {number} of {len(runs)}: {out / run.name}")
+        made[run] = make(run, out / run.name).manifest
+    size = "per_class" if "per_class" in made[runs[0]] else "budget"
+    rows = [(run.name, str(made[run][size]), str(run.seed), f"{made[run]['seconds']:,.0f}") for run in runs]
+    Console().print(plain_table(("folder", size.replace("_", " "), "seed", "seconds"), rows))
+    print(f"{len(runs)} runs in {out}")
+    print(f"next: lqm evaluate {out / runs[0].name} and so on, then lqm compare {out}/*")
+
+
+def _describe(small: "CondensedSet", folder: Path) -> None:
+    """Say what was made, and draw it if it is pictures."""
+    from lqm.condensed import CondensedPictures
     from lqm.condensed.sheet import contact_sheet
 
-    folder = out or run_folder(source, method, distance)
-    small = lqm.condense(
-        source,
-        method=method,
-        distance=distance,
-        per_class=per_class,
-        budget=budget,
-        recipe=recipe,
-        seed=seed,
-        settings=settings_of(set_, start=start, real_batch=real_batch),
-        data_dir=data_dir,
-        size=size,
-        test_fraction=test_fraction,
-        augmentation=augmentation.split(",") if augmentation else None,
-        features=features,
-        split=split,
-        out=folder,
-        device=device,
-    )
     classes = len(small.class_names)
-    if isinstance(small, lqm.CondensedPictures):
+    if isinstance(small, CondensedPictures):
         sheet = folder / "pictures.png"
         contact_sheet(small, sheet)
         print(f"{len(small.labels)} pictures of {classes} classes in {folder}; they look like {sheet}")
     else:
         print(f"{len(small.labels)} nodes of {classes} classes in {folder}")
-    print(f"next: lqm evaluate {folder}")

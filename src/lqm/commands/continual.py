@@ -29,7 +29,7 @@ def continual(
     data_dir: Folder = None,
     device: str = "auto",
 ) -> None:
-    """Learn a graph's classes task after task; see what is forgotten.
+    """Learn a graph's classes by tasks; see what is forgotten.
 
     Example: lqm continual digits-knn --budget 4 --out runs/stream
 

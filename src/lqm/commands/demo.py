@@ -4,7 +4,7 @@ from pathlib import Path
 
 
 def demo(*, out: Path = Path("runs/demo"), seed: int = 0) -> None:
-    """Condense digits by mean and by quantile matching, and compare.
+    """Condense digits by mean and by quantile matching.
 
     Example: lqm demo
 

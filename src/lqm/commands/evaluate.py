@@ -16,6 +16,8 @@ def evaluate(
     baselines: Annotated[str, tyro.conf.arg(metavar="NAME,...")] = "all",
     source: Annotated[str | None, tyro.conf.arg(metavar="SOURCE", help_behavior_hint="")] = None,
     data_dir: Folder = None,
+    compile: Name = None,
+    precision: Name = None,
     seed: int = 0,
     device: str = "auto",
 ) -> None:
@@ -33,6 +35,8 @@ def evaluate(
             k-centre.
         source: Where the real data are, if they have moved.
         data_dir: Where the named sources are, if they have moved.
+        compile: Whether networks are compiled: auto (default: if it takes long), on, off.
+        precision: fp32 (default), bf16, auto (the faster one that works).
         seed: Of the networks and of their training.
         device: Where to compute: auto, cpu, cuda, ...
     """
@@ -48,6 +52,8 @@ def evaluate(
         baselines=() if baselines == "none" else baselines,
         source=source,
         data_dir=data_dir,
+        compile=compile,
+        precision=precision,
         seed=seed,
         device=device,
     )

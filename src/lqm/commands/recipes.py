@@ -8,7 +8,7 @@ import tyro
 def recipes(
     source: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="SOURCE")] = None, /
 ) -> None:
-    """List the papers' settings, what they report, and what they take.
+    """List the papers' settings, their scores and their costs.
 
     Example: lqm recipes cifar10
 

@@ -106,6 +106,10 @@ def _read_manifest(path: Path) -> Manifest:
                 f"{path.parent} is the folder of a stream of tasks; `lqm compare` shows what it was worth, "
                 f"and `lqm.load` reads what was kept of each, such as {memories[0]}"
             ) from None
+        if any(path.parent.glob("encoder-*.safetensors")):
+            raise ArtifactError(
+                f"{path.parent} is a sketch; give it to `lqm condense` with --sketch, or name a condensed set"
+            ) from None
         if (path.parent / "run.json").exists():
             raise ArtifactError(
                 f"{path.parent} holds a run that is not finished; give its command again"

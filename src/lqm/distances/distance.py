@@ -1,11 +1,12 @@
 """What a distance is: two halves, of which only the second is differentiated."""
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor
 
 Target = tuple[Tensor, ...]
+Needs = Literal["mean", "quantiles", "records"]
 
 
 class Distance(Protocol):
@@ -14,6 +15,9 @@ class Distance(Protocol):
     The leading dimensions `...` are a batch of classes, each compared with its own counterpart.
     Every loss is in squared units of the features (twice the features, four times the loss), so that
     the learning rate of a base method carries over from one distance to another.
+
+    A class may say what its `needs` are of the real side: only the "mean" of each feature, or "quantiles" of
+    each feature. Then it can be used with a sketch. One that says nothing needs the "records".
     """
 
     @property

@@ -1,11 +1,12 @@
 """Matching of means: what the field calls MMD."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from lqm.distances.distance import Target
+from lqm.distances.distance import Needs, Target
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class Mean:
     """
 
     name: str = "mean"
+    needs: ClassVar[Needs] = "mean"
 
     def target(self, real: Tensor, k: int, generator: torch.Generator | None = None) -> Target:
         """The mean, [..., F]."""

@@ -1,11 +1,12 @@
 """Matching of the first four moments."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from lqm.distances.distance import Target
+from lqm.distances.distance import Needs, Target
 
 _FLOOR = 1e-4
 
@@ -22,6 +23,7 @@ class Moments:
     """
 
     name: str = "moments"
+    needs: ClassVar[Needs] = "quantiles"
 
     def target(self, real: Tensor, k: int, generator: torch.Generator | None = None) -> Target:
         """The four moments of the real side, each [..., F], and the floor of the variance."""

@@ -1,12 +1,12 @@
 """Latent Quantile Matching, the heart of this package."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
 
-from lqm.distances.distance import Target
+from lqm.distances.distance import Needs, Target
 from lqm.distances.levels import anderson_darling_levels, cramer_von_mises_levels
 from lqm.distances.quantiles import Interpolation, column_quantiles, sorted_records
 
@@ -25,6 +25,7 @@ class Quantile:
     statistic: Literal["cramer-von-mises", "anderson-darling"] = "cramer-von-mises"
     weighted: bool = False
     interpolation: Interpolation = "hazen"
+    needs: ClassVar[Needs] = "quantiles"
 
     def target(self, real: Tensor, k: int, generator: torch.Generator | None = None) -> Target:
         """The quantiles, [..., k, F], and their weights, [k]."""

@@ -1,11 +1,12 @@
 """Squared Wasserstein-2 distances, feature by feature or along random directions."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from lqm.distances.distance import Target
+from lqm.distances.distance import Needs, Target
 from lqm.distances.quantiles import sorted_columns, sorted_records
 
 
@@ -21,6 +22,7 @@ class Wasserstein:
     """
 
     name: str = "wasserstein"
+    needs: ClassVar[Needs] = "quantiles"
 
     def target(self, real: Tensor, k: int, generator: torch.Generator | None = None) -> Target:
         """The means of the real side in each of k bins, [..., k, F], and the spread within bins, [..., F]."""

@@ -2,6 +2,15 @@
 
 from lqm.engine.environment import environment, resolve_device
 from lqm.engine.loop import Method, run
-from lqm.engine.run import Config, Metrics, RunFolder
+from lqm.engine.run import Config, Metrics, RunFolder, recorded_environment
 
-__all__ = ["Config", "Method", "Metrics", "RunFolder", "environment", "resolve_device", "run"]
+__all__ = [
+    "Config",
+    "Method",
+    "Metrics",
+    "RunFolder",
+    "environment",
+    "recorded_environment",
+    "resolve_device",
+    "run",
+]

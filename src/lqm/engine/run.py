@@ -122,6 +122,15 @@ class RunFolder:
             warn(f"{name} was {before!r} when this run began and is {now!r} now: the last bits may differ")
 
 
+def recorded_environment(path: str | Path | None) -> dict[str, Any]:
+    """The environment in which the run in a folder began; nothing if there is no run that can be read."""
+    try:
+        found: dict[str, Any] = json.loads((Path(path or "") / "run.json").read_bytes())["environment"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return found
+
+
 def _lines_before(lines: list[bytes], step: int) -> list[bytes]:
     """The leading whole lines of steps below `step`."""
     kept = []

@@ -11,12 +11,21 @@ from lqm.engine import environment
 from lqm.graphs.budget import parse_budget, shares
 from lqm.graphs.evaluation import PROTOCOLS
 from lqm.graphs.methods import METHODS
+from lqm.graphs.methods.cat import CaT
 from lqm.graphs.population import population
 from lqm.graphs.source import GraphSource
 from lqm.graphs.sources import load_graph
 from lqm.names import choose
 from lqm.planning import Plan, distance_for, distance_record, in_words, titled
 from lqm.settings import make_settings
+from lqm.sketches import (
+    Sketch,
+    overuse,
+    require_fine_enough,
+    require_same_source,
+    sketched_method,
+    sketched_settings,
+)
 
 _PROTOCOL = "cat-500"
 
@@ -34,22 +43,32 @@ def plan_nodes(
     features: str | None = None,
     split: str | None = None,
     data_dir: str | Path | None = None,
+    sketch: Sketch | None = None,
 ) -> Plan:
     """See `lqm.condense`."""
-    name = method or "cat"
+    name = sketched_method(sketch, method) if sketch else method or "cat"
     kind = choose(name, METHODS, "method for graphs")
+    if sketch:
+        settings = sketched_settings(sketch, kind.Settings, settings)
     resolved = make_settings(kind.Settings, settings)
     matched = distance_for(name, matches=kind.matches, distance=distance)
     asked = "1%" if budget is None else budget
     parse_budget(asked, 1)
     data = load_graph(source, features=features, split=split, data_dir=data_dir, show_progress=show_progress)
+    if sketch:
+        require_same_source(sketch, data.record)
     wanted = parse_budget(asked, data.graph.nodes)
     counts = shares(wanted, [len(nodes) for nodes in data.by_class])
     real = population(data.graph, data.by_class, data.class_names, resolved.hops)
+    learner = kind(real, matched, counts, seed, resolved, device)
+    if sketch:
+        require_fine_enough(sketch, matched, max(counts))
+        assert isinstance(learner, CaT)
+        learner.recall_from(sketch)
     fixed = asdict(resolved)
     steps = fixed.pop("steps")
     return Plan(
-        kind(real, matched, counts, seed, resolved, device),
+        learner,
         steps,
         config={
             "source": data.record,
@@ -59,6 +78,7 @@ def plan_nodes(
             "counts": counts,
             "seed": seed,
             "settings": fixed,
+            **({"sketch": sketch.identity} if sketch else {}),
         },
         record={
             "recipe": "",
@@ -72,6 +92,7 @@ def plan_nodes(
             *data.notes,
             _budget_in_words(wanted, counts, data),
             "settings: " + in_words({"steps": steps, **fixed}),
+            *filter(None, [overuse(sketch.encoders, steps) if sketch else None]),
         ),
     )
 

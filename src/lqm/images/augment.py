@@ -25,7 +25,7 @@ class Record:
 def draw(operations: Sequence[str], generator: torch.Generator, rows: int = 1) -> Record:
     """Draw one operation uniformly, and its numbers: one row to share, or one for each of `rows` pictures."""
     operation = operations[int(torch.randint(len(operations), (1,), generator=generator))]
-    return Record(operation, torch.rand(rows, _NUMBERS[operation], generator=generator))
+    return Record(operation, torch.rand(rows, NUMBERS[operation], generator=generator))
 
 
 def augment(images: Tensor, record: Record) -> Tensor:
@@ -99,5 +99,5 @@ _APPLY: dict[str, Callable[..., Tensor]] = {
     "scale": _scale,
     "rotate": _rotate,
 }
-_NUMBERS = {"color": 3, "crop": 2, "cutout": 2, "flip": 1, "scale": 2, "rotate": 1}
+NUMBERS = {"color": 3, "crop": 2, "cutout": 2, "flip": 1, "scale": 2, "rotate": 1}
 OPERATIONS = tuple(_APPLY)

@@ -1,15 +1,23 @@
 """What a set of pictures is worth: the test accuracy of fresh networks trained on it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import ceil
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
+from lqm.engine.compute import Compute
 from lqm.engine.randomness import generator, seeded
-from lqm.images.networks import NETWORKS, Network, NetworkMaker, describe, make_network
+from lqm.images.networks import (
+    NETWORKS,
+    Network,
+    NetworkMaker,
+    describe,
+    make_network,
+    numbers_found,
+)
 from lqm.images.sources import ImageSource, Pictures
 from lqm.images.training import accuracy, latent_features, train
 from lqm.scorebook import Finding, keep
@@ -90,6 +98,7 @@ def score(
     device: torch.device,
     network: NetworkMaker | None = None,
     full: bool = False,
+    compute: Compute | None = None,
     after_each: AfterEach = lambda count, metrics: None,
 ) -> Score:
     """Train the protocol's networks, network j on `pictures(j)`, and test them on the source's test set.
@@ -104,8 +113,10 @@ def score(
         device: where to compute.
         network: a factory of the user's own in place of the protocol's network; its scores are not kept.
         full: whether this is the whole training set, to which the protocol may give fewer epochs.
+        compute: how networks are run.
         after_each: told how many networks are done, and how the last one did.
     """
+    how = compute or Compute()
 
     def judge(j: int) -> tuple[int, Finding]:
         chosen = pictures(j)
@@ -117,10 +128,12 @@ def score(
             "pictures": chosen.digest,
             "source": source.identity,
             "preprocessing": source.preprocessing,
+            "compute": asdict(how),
         }
 
         def find() -> Finding:
-            return _judge(chosen, source, protocol, network or protocol.network, seed, j, device, full)
+            maker = network or protocol.network
+            return _judge(chosen, source, protocol, maker, seed, j, device, how, full=full)
 
         return len(chosen.labels), find() if network else keep(key, device, find)
 
@@ -135,11 +148,13 @@ def _judge(
     seed: int,
     index: int,
     device: torch.device,
+    compute: Compute,
+    *,
     full: bool,
 ) -> Finding:
     """What one network finds, as plain numbers."""
     network = fresh_network(source, maker, seed, index).to(device)
-    before = latent_match(network, pictures, source)
+    before = latent_match(network, pictures, source, compute)
     with seeded(seed, "evaluation training", index):
         train(
             network,
@@ -151,9 +166,10 @@ def _judge(
             weight_decay=protocol.weight_decay,
             batch=protocol.batch,
             draws=generator(seed, "evaluation batches", index),
+            compute=compute,
         )
-    after = latent_match(network, pictures, source)
-    return finding(accuracy(network, source), before, after)
+    after = latent_match(network, pictures, source, compute)
+    return finding(accuracy(network, source, compute), before, after)
 
 
 def fresh_network(source: ImageSource, maker: str | NetworkMaker, seed: int, index: int) -> Network:
@@ -162,14 +178,24 @@ def fresh_network(source: ImageSource, maker: str | NetworkMaker, seed: int, ind
         return make_network(maker, source.shape, len(source.class_names))
 
 
-def latent_match(network: Network, pictures: Pictures, source: ImageSource) -> LatentMatch:
+def numbers_to_evaluate(source: ImageSource, protocol: EvaluationProtocol, records: int, full: bool) -> float:
+    """About how many numbers all layers give while all networks learn from so many pictures."""
+    network = fresh_network(source, protocol.network, 0, 0)
+    networks = protocol.full_networks if full else protocol.networks
+    seen = networks * protocol.epochs_for(records, full=full) * records
+    return 3.0 * seen * numbers_found(network, source.shape)
+
+
+def latent_match(
+    network: Network, pictures: Pictures, source: ImageSource, compute: Compute | None = None
+) -> LatentMatch:
     """How well pictures keep the latent distributions of their classes under one network.
 
     Of a class with more than 500 pictures, 500 are looked at, always the same ones.
     """
 
     def features(images: Tensor, label: int) -> Tensor:
-        return latent_features(network, matched(images, label), source)
+        return latent_features(network, matched(images, label), source, compute)
 
     return match_of_classes(
         (features(source.by_class[label], label), features(pictures.of_class(label), label))

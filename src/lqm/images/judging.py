@@ -4,7 +4,13 @@ import torch
 
 from lqm.condensed import CondensedPictures
 from lqm.images.baselines import BASELINES, Chooser, baseline
-from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol, fresh_network, score
+from lqm.images.evaluation import (
+    PROTOCOLS,
+    EvaluationProtocol,
+    fresh_network,
+    numbers_to_evaluate,
+    score,
+)
 from lqm.images.networks import check_spec
 from lqm.images.sources import ImageSource, Pictures, load_source
 from lqm.scores import Kind
@@ -36,4 +42,5 @@ PICTURES = Kind(
     fresh_network=fresh_network,
     records=_records,
     score=score,
+    numbers=numbers_to_evaluate,
 )

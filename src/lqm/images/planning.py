@@ -1,7 +1,7 @@
 """From what the user asked for to a condensation of pictures that is ready to begin."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import torch
 from lqm.coresets import RULES
 from lqm.distances import Distance
 from lqm.engine import environment
+from lqm.engine.compute import Compute, decide
 from lqm.engine.randomness import seeded
 from lqm.errors import ConfigError, DataError
 from lqm.images.evaluation import PROTOCOLS
@@ -22,6 +23,14 @@ from lqm.names import choose
 from lqm.planning import Plan, Stage, distance_for, distance_record, in_words, titled
 from lqm.recipes import Recipe, fitting_recipe, named_recipe
 from lqm.settings import make_settings
+from lqm.sketches import (
+    Sketch,
+    overuse,
+    require_fine_enough,
+    require_same_source,
+    sketched_method,
+    sketched_settings,
+)
 
 
 def plan_pictures(
@@ -40,8 +49,12 @@ def plan_pictures(
     size: int | None = None,
     test_fraction: float | None = None,
     augmentation: str | Sequence[str] | None = None,
+    compile: str | None = None,
+    precision: str | None = None,
+    sketch: Sketch | None = None,
+    before: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """See `lqm.condense`."""
+    """See `lqm.condense`; `before` is the environment in which the run began, if it is taken up again."""
     if isinstance(network, str):
         settings, network = {**settings, "network": network}, None
     if method is not None:
@@ -56,10 +69,15 @@ def plan_pictures(
         augmentation=augmentation,
         show_progress=show_progress,
     )
-    chosen = _recipe(data, recipe, method, per_class, device)
+    if sketch:
+        require_same_source(sketch, data.record)
+        method = sketched_method(sketch, method)
+    chosen = recipe_for(data, recipe, method, per_class, device)
     kind = METHODS[chosen.method]
     matched = distance_for(chosen.method, matches=kind.matches, distance=distance)
     count = _per_class(chosen.per_class, data)
+    if sketch:
+        settings = sketched_settings(sketch, kind.Settings, settings)
     resolved = make_settings(kind.Settings, chosen.settings | settings)
     fixed = asdict(resolved)
     steps = fixed.pop("steps")
@@ -68,6 +86,16 @@ def plan_pictures(
             made = make_network(network, data.shape, len(data.class_names))
         fixed["network"] = f"{factory_name(network)} {hashlib.sha256(repr(made).encode()).hexdigest()[:12]}"
     learner = kind(data, matched, count, seed, resolved, device, network=network)
+    compute, about_compute = Compute(), tuple[str, ...]()
+    if isinstance(learner, Matching):
+        if sketch:
+            require_fine_enough(sketch, matched, learner.records)
+            learner.recall_from(sketch)
+        numbers, named = steps * learner.numbers, network is None
+        compute, about_compute = decide(
+            compile or "auto", precision or "fp32", device, numbers=numbers, named=named, before=before
+        )
+        learner.run_by(compute)
     heading = f"recipe {chosen.name}: " if chosen.name else "settings: "
     return Plan(
         learner,
@@ -79,16 +107,21 @@ def plan_pictures(
             "per_class": count,
             "seed": seed,
             "settings": fixed,
+            **({"sketch": sketch.identity} if sketch else {}),
         },
         record={
             "recipe": chosen.name,
             "steps": steps,
             "origin": data.origin,
             "evaluation": asdict(PROTOCOLS[chosen.protocol]),
-            "environment": environment(device),
+            "environment": environment(device) | asdict(compute),
         },
         title=titled(chosen.method, matched),
-        words=(heading + in_words({"steps": steps, **fixed}),),
+        words=(
+            heading + in_words({"steps": steps, **fixed}),
+            *about_compute,
+            *filter(None, [overuse(sketch.encoders, steps) if sketch else None]),
+        ),
         start=_start(learner) if isinstance(learner, Matching) else None,
     )
 
@@ -96,16 +129,16 @@ def plan_pictures(
 def _start(learner: Matching) -> Stage | None:
     if learner.settings.start not in RULES:
         return None
-    chooser = learner.start_chooser()
+    chooser = learner.own.start_chooser()
     return Stage(
         chooser,
         chooser.steps,
         f"start by {chooser.rule}",
-        then=lambda: learner.start_from(chooser.chosen()),
+        then=lambda: learner.own.start_from(chooser.chosen()),
     )
 
 
-def _recipe(
+def recipe_for(
     data: ImageSource, name: str | None, method: str | None, per_class: int | None, device: torch.device
 ) -> Recipe:
     """The recipe of that name, or the one that suits method and budget: dm and 10 unless they are given."""

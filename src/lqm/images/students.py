@@ -1,12 +1,15 @@
 """Networks that learn from real pictures while a set is being made."""
 
+import copy
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from lqm.images.networks import Network
+from lqm.engine.compute import Compute
+from lqm.images.networks import Logits, Network, Sights
 from lqm.images.sources import ImageSource
 
 State = dict[str, Tensor]
@@ -18,8 +21,9 @@ class Student:
     The optimiser is the field's: SGD at rate 0.01 with momentum 0.9 and weight decay 5e-4.
     """
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, answers: Sights | None = None) -> None:
         self.network = network
+        self._answer = (answers or Sights(Logits, Compute())).of(network)
         self._optimizer = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
         self._right = self._seen = 0
 
@@ -30,7 +34,8 @@ class Student:
 
     def learn(self, images: Tensor, labels: Tensor) -> float:
         """One step on a batch of normalised pictures; gives the loss."""
-        logits = self.network.train().requires_grad_(True)(images)
+        self.network.train()
+        (logits,) = self._answer(images)
         loss = F.cross_entropy(logits, labels)
         self._optimizer.zero_grad()
         loss.backward()
@@ -38,6 +43,10 @@ class Student:
         self._right += int((logits.argmax(dim=1) == labels).sum())
         self._seen += len(labels)
         return loss.item()
+
+    def snapshot(self) -> "Snapshot":
+        """The student as it is now."""
+        return Snapshot(copy.deepcopy(self.network).eval().requires_grad_(False), self.accuracy)
 
     def state(self) -> State:
         """Weights, momentum and the two counts."""
@@ -63,6 +72,25 @@ class Student:
         self._right, self._seen = state["counts"].tolist()
 
 
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A student as it was: its network, which learns no more, and its accuracy."""
+
+    network: Network
+    accuracy: float
+
+    def state(self) -> State:
+        """Weights and accuracy."""
+        weights = {f"weights.{name}": tensor.clone() for name, tensor in self.network.state_dict().items()}
+        return weights | {"accuracy": torch.tensor(self.accuracy, dtype=torch.float64)}
+
+    @classmethod
+    def load(cls, network: Network, state: State) -> "Snapshot":
+        """The snapshot of a state, in a network of its kind."""
+        network.load_state_dict(below(state, "weights"))
+        return cls(network.eval().requires_grad_(False), state["accuracy"].item())
+
+
 class StudentQueue:
     """IDM's queue: students of different age, the newest at the end (Zhao et al. 2023).
 
@@ -70,10 +98,13 @@ class StudentQueue:
         make: a fresh network; its argument counts the networks that were ever made.
         first: how many to begin with.
         limit: at this length the oldest goes before a new one comes.
+        answers: how the networks are run.
     """
 
-    def __init__(self, make: Callable[[int], Network], first: int, limit: int) -> None:
-        self._make, self._limit = make, limit
+    def __init__(
+        self, make: Callable[[int], Network], first: int, limit: int, answers: Sights | None = None
+    ) -> None:
+        self._make, self._limit, self._answers = make, limit, answers
         self._made = 0
         self.students: list[Student] = []
         for _ in range(first):
@@ -83,7 +114,7 @@ class StudentQueue:
         """Add a fresh student."""
         if len(self.students) == self._limit:
             self.students.pop(0)
-        self.students.append(Student(self._make(self._made)))
+        self.students.append(Student(self._make(self._made), self._answers))
         self._made += 1
 
     def draw(self, count: int, draws: torch.Generator) -> list[Student]:
@@ -102,7 +133,7 @@ class StudentQueue:
     def load_state(self, state: State) -> None:
         """Take up all students again."""
         places = {int(name.partition(".")[0]) for name in state if name != "made"}
-        self.students = [Student(self._make(0)) for _ in places]
+        self.students = [Student(self._make(0), self._answers) for _ in places]
         for place, student in enumerate(self.students):
             student.load_state(below(state, str(place)))
         self._made = int(state["made"])

@@ -1,16 +1,16 @@
 """Training a network on pictures, as the field does, and looking at pictures through it."""
 
-from collections.abc import Iterator
-
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from lqm.engine.compute import Compute
 from lqm.images.augment import augment, draw
-from lqm.images.networks import Network
+from lqm.images.networks import Embedding, Logits, Look, Network, Sight, Sights, sights
 from lqm.images.sources import ImageSource, Pictures
 
-_CHUNK = 256
+# Numbers of a set that is kept normalised, and pictures that are normalised at a time.
+_RESIDENT, _NORMALISED = 2**24, 1024
 
 
 def train(
@@ -24,6 +24,7 @@ def train(
     weight_decay: float,
     batch: int,
     draws: torch.Generator,
+    compute: Compute | None = None,
 ) -> None:
     """Train for epochs 0 to `epochs`, at a tenth of the rate after epoch `epochs // 2 + 1`.
 
@@ -36,12 +37,22 @@ def train(
 
     network.train()
     device = _device(network)
+    answer = _sight(network, Logits, compute)
+    labels = pictures.labels.to(device)
+    # A small set is normalised once and for all.
+    small = pictures.images.numel() <= _RESIDENT
+    resident = source.normalised(pictures.images.to(device)) if small else None
     current = optimizer(learning_rate)
     for epoch in range(epochs + 1):
-        for chosen in torch.randperm(len(pictures.labels), generator=draws).split(batch):
+        for chosen in torch.randperm(len(labels), generator=draws).split(batch):
             record = draw(source.augmentation, draws, rows=len(chosen))
-            images = source.normalised(pictures.images[chosen].to(device))
-            loss = F.cross_entropy(network(augment(images, record)), pictures.labels[chosen].to(device))
+            images = (
+                source.normalised(pictures.images[chosen].to(device))
+                if resident is None
+                else resident[chosen.to(device)]
+            )
+            (logits,) = answer(augment(images, record))
+            loss = F.cross_entropy(logits, labels[chosen.to(device)])
             current.zero_grad()
             loss.backward()
             current.step()
@@ -49,25 +60,32 @@ def train(
             current = optimizer(learning_rate * 0.1)
 
 
-@torch.no_grad()
-def latent_features(network: Network, images: Tensor, source: ImageSource) -> Tensor:
+def latent_features(
+    network: Network, images: Tensor, source: ImageSource, compute: Compute | None = None
+) -> Tensor:
     """What a trained network finds in pictures as they are stored, [N, F], on the network's device."""
-    network.eval()
-    return torch.cat([network.embed(part) for part in _parts(network, images, source)])
+    return _found(network, Embedding, images, source, compute)
 
 
-@torch.no_grad()
-def accuracy(network: Network, source: ImageSource) -> float:
+def accuracy(network: Network, source: ImageSource, compute: Compute | None = None) -> float:
     """Share of the test pictures that a network names rightly."""
-    network.eval()
-    found = [network(part).argmax(dim=1) for part in _parts(network, source.test.images, source)]
-    return float((torch.cat(found).cpu() == source.test.labels).double().mean())
+    found = _found(network, Logits, source.test.images, source, compute).argmax(dim=1)
+    return float((found.cpu() == source.test.labels).double().mean())
 
 
-def _parts(network: Network, images: Tensor, source: ImageSource) -> Iterator[Tensor]:
-    """Normalised pictures, a few at a time, on the network's device."""
-    for part in images.split(_CHUNK):
-        yield source.normalised(part.to(_device(network)))
+def _found(
+    network: Network, look: Look, images: Tensor, source: ImageSource, compute: Compute | None
+) -> Tensor:
+    """What a network in evaluation mode finds in stored pictures, which are normalised a few at a time."""
+    sight = _sight(network.eval(), look, compute)
+    parts = (source.normalised(part.to(_device(network))) for part in images.split(_NORMALISED))
+    return torch.cat([sight.of_many(part)[0] for part in parts])
+
+
+def _sight(network: Network, look: Look, compute: Compute | None) -> Sight:
+    if compute is None or not compute.compile:
+        return Sights(look, compute or Compute()).of(network)
+    return sights((repr(network), network.training), look, compute).of(network)
 
 
 def _device(network: Network) -> torch.device:

@@ -4,8 +4,10 @@ import torch
 from lqm.distances import DISTANCES
 from lqm.engine.randomness import generator
 from lqm.errors import ConfigError
-from lqm.images.methods.datadam import DataDAM, DataDAMSettings, attention_and_features
+from lqm.images.augment import augment, draw
+from lqm.images.methods.datadam import Attention, DataDAM, DataDAMSettings
 from lqm.images.networks import make_network
+from lqm.images.sources import pick
 
 CPU = torch.device("cpu")
 
@@ -24,7 +26,7 @@ def layer_outputs(network, images):
 def test_attention_is_the_normalised_sum_of_powers_over_channels(power):
     network = make_network("convnet:width=6", (3, 16, 16), 4)
     images = torch.randn(5, 3, 16, 16)
-    *maps, features = attention_and_features(network, images, power)
+    *maps, features = Attention(network, power)(images)
     outputs, expected_features = layer_outputs(network, images)
     assert len(maps) == 2, "all but the last layer"
     torch.testing.assert_close(features, expected_features)
@@ -45,15 +47,20 @@ def learner(digits, **settings):
 def test_the_loss_is_the_papers(digits, attention):
     method = learner(digits, attention=attention)
     network = method.fresh_network("network", 0)
+    look = Attention(network, 4.0)
     draws = generator(0, "batch", 0)
-    real, sizes, synthetic = method.batches(range(10), draws)
+    batches, transforms = [], []
+    for pictures in digits.by_class:
+        batch = digits.normalised(pick(pictures, 20, draws))
+        transforms.append(draw(digits.augmentation, draws))
+        batches.append(augment(batch, transforms[-1]))
+    synthetic = torch.cat([augment(s, t) for s, t in zip(method.pictures, transforms, strict=True)])
     with torch.no_grad():
-        real_layers = attention_and_features(network, real, 4.0)
-        own_layers = attention_and_features(network, synthetic, 4.0)
+        real_layers, own_layers = look(torch.cat(batches)), look(synthetic)
     total = 0.0
     for c in range(10):
         for number, (t, s) in enumerate(zip(real_layers, own_layers, strict=True)):
-            t_c, s_c = t.split(sizes)[c], s.split(3)[c]
+            t_c, s_c = t.split(20)[c], s.split(3)[c]
             is_embedding = number == len(real_layers) - 1
             if attention == "mean" and not is_embedding:
                 loss = (t_c.mean(dim=0) - s_c.mean(dim=0)).square().sum()

@@ -3,6 +3,7 @@ import torch
 
 from lqm.distances import DISTANCES
 from lqm.images.methods.dm import DM, DMSettings
+from lqm.images.methods.synthetic import SyntheticPictures
 from lqm.images.sources import ImageSource, Pictures
 
 CPU = torch.device("cpu")
@@ -20,19 +21,31 @@ def test_the_defaults_are_the_papers():
 
 
 def test_one_by_one_makes_an_update_for_each_class(digits, monkeypatch):
-    updates = []
-    original = DM.descend
+    moved = []
 
-    def spy(self, losses, classes):
-        updates.append(list(classes))
-        original(self, losses, classes)
+    def spy(self):
+        before = self.tensor.detach().clone()
+        original(self)
+        moved.append([c for c in range(10) if not self.tensor[c].equal(before[c])])
 
-    monkeypatch.setattr(DM, "descend", spy)
-    learner(digits).step(0)
-    assert updates == [list(range(10))]
-    updates.clear()
-    learner(digits, stepping="one-by-one").step(0)
-    assert updates == [[c] for c in range(10)]
+    original = SyntheticPictures.move
+    monkeypatch.setattr(SyntheticPictures, "move", spy)
+    learner(digits, momentum=0).step(0)
+    assert moved == [list(range(10))]
+    moved.clear()
+    learner(digits, momentum=0, stepping="one-by-one").step(0)
+    assert moved == [[c] for c in range(10)]
+
+
+@pytest.mark.parametrize("at_once", [1, 40, 60, 10_000])
+def test_turns_of_classes_bound_the_memory_and_change_nothing(digits, monkeypatch, at_once):
+    whole = learner(digits)
+    whole.step(0)
+    monkeypatch.setattr(DM, "pictures_at_once", at_once)
+    in_turns = learner(digits)
+    assert max(map(len, in_turns.turns)) == min(10, max(1, at_once // 20))
+    in_turns.step(0)
+    torch.testing.assert_close(in_turns.pictures, whole.pictures, atol=1e-6, rtol=1e-5)
 
 
 def test_without_momentum_one_by_one_is_the_same_as_summed(digits):
@@ -77,6 +90,7 @@ def test_a_batch_norm_network_sees_all_classes_at_once(digits, monkeypatch):
         sizes.append(len(images))
         return self.features(images)
 
+    method = learner(digits, network="convnet:width=8:norm=batch", real_batch=100)
     monkeypatch.setattr("lqm.images.networks.network.Network.embed", spy)
-    learner(digits, network="convnet:width=8:norm=batch", real_batch=100).step(0)
+    method.step(0)
     assert sizes == [1000, 30]

@@ -2,10 +2,13 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
+from lqm.condensed.mosaic import expand
 from lqm.distances import DISTANCES
 from lqm.engine.randomness import generator
 from lqm.errors import ConfigError
+from lqm.images.augment import augment, draw
 from lqm.images.methods.idm import IDM, IDMSettings
+from lqm.images.sources import pick
 
 CPU = torch.device("cpu")
 
@@ -79,37 +82,58 @@ def test_two_students_learn_in_each_step(digits):
     assert seen == [0, 0, 64, 64]
 
 
+def view_of(method, accuracy=0.0, number=0):
+    """What the first network of the queue sees."""
+    network = method._queue.students[0].snapshot().network
+    return method.see(method.sights.of(network), generator(0, "x", number), accuracy)
+
+
 @pytest.mark.parametrize("distance", ["mean", "lqm"])
 def test_the_loss_of_a_class_is_the_match_and_the_weighted_cross_entropy(digits, distance):
     method = learner(digits, distance=distance, class_weight=0.3)
-    student = method._queue.students[0]
-    student._right, student._seen = 3, 4
-    network = student.network
-    real, _, synthetic = method.batches([6], generator(0, "x"))
+    view = view_of(method, accuracy=0.75)
+    network, draws = view.sight.network, generator(0, "x")
+    for label in range(7):
+        batch = digits.normalised(pick(digits.by_class[label], 20, draws))
+        transform = draw(digits.augmentation, draws)
+    real, synthetic = augment(batch, transform), augment(expand(method.pictures[6], 2), transform)
     kind = DISTANCES[distance]
     with torch.no_grad():
         match = kind.loss(kind.target(network.embed(real), 8), network.embed(synthetic))
         entropy = F.cross_entropy(network(synthetic), torch.full((8,), 6))
-    found = method._match(student, 6, generator(0, "x"))
-    torch.testing.assert_close(found, (match + 0.3 * 75 * entropy).view(1))
+    torch.testing.assert_close(method.losses(view, 6).detach(), (match + 0.3 * 75 * entropy).view(1))
 
 
 def test_an_untrained_network_has_no_say_about_the_class(digits):
     method = learner(digits, class_weight=1e9)
-    assert method._match(method._queue.students[0], 0, generator(0, "x")).item() < 1e4
+    assert method.losses(view_of(method), 0).item() < 1e4
 
 
 def test_a_class_coasts_on_its_momentum_while_others_have_their_turn(digits):
     method = learner(digits)
+
+    def move(label, number):
+        method.losses(view_of(method, number=number), label).sum().backward()
+        method.own.move()
+        return method.pictures.detach().clone()
+
     before = method.pictures.detach().clone()
-    method._match(method._queue.students[0], 4, generator(0, "x"))
-    once = method.pictures.detach().clone()
+    once = move(4, 0)
     assert [c for c in range(10) if not once[c].equal(before[c])] == [4]
-    method._match(method._queue.students[0], 5, generator(0, "y"))
-    moved, expected = method.pictures.detach()[4] - once[4], (once[4] - before[4]) * 0.5
-    legal = (method.pictures[4] > method._low) & (method.pictures[4] < method._high)
-    legal &= (once[4] > method._low) & (once[4] < method._high)
+    twice = move(5, 1)
+    moved, expected = twice[4] - once[4], (once[4] - before[4]) * 0.5
+    inside = [digits.normalised(torch.full((1, 1), v)) for v in (0.0, 1.0)]
+    legal = (twice[4] > inside[0]) & (twice[4] < inside[1]) & (once[4] > inside[0]) & (once[4] < inside[1])
     torch.testing.assert_close(moved[legal], expected[legal], atol=1e-6, rtol=1e-3)
+
+
+def test_networks_learn_once_for_each_view_and_not_for_each_step(digits):
+    method = learner(digits, reuse=3, window=2)
+    seen = []
+    for i in range(7):
+        method.step(i)
+        seen.append(sum(int(s.state()["counts"][1]) for s in method._queue.students))
+    assert seen == [128, 128, 128, 256, 256, 256, 384]
 
 
 def test_a_mosaic_finer_than_the_picture_is_refused(digits):

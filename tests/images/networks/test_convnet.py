@@ -4,7 +4,12 @@ from torch import nn
 
 from lqm.engine.randomness import seeded
 from lqm.errors import ConfigError
-from lqm.images.networks import ConvNet, embed_in_chunks, make_network
+from lqm.images.networks import ConvNet, Embedding, Sight, make_network
+
+
+def in_chunks(network, images):
+    (features,) = Sight(network, Embedding(network), whole=False).of_many(images)
+    return features
 
 
 @pytest.mark.parametrize(
@@ -55,16 +60,16 @@ def test_group_norm_with_a_group_a_channel_is_instance_norm():
 def test_pictures_in_a_batch_do_not_touch_each_other_and_chunks_change_nothing(norm):
     network = make_network(f"convnet:width=8:norm={norm}", (1, 8, 8), 10)
     images = torch.randn(600, 1, 8, 8)
-    torch.testing.assert_close(embed_in_chunks(network, images), network.embed(images))
+    torch.testing.assert_close(in_chunks(network, images), network.embed(images))
 
 
 def test_batch_norm_sees_all_pictures_at_once_in_training_and_each_alone_in_evaluation():
     network = make_network("convnet:width=4:norm=batch", (1, 8, 8), 10)
     images = torch.randn(600, 1, 8, 8)
-    torch.testing.assert_close(embed_in_chunks(network, images), network.embed(images))
+    torch.testing.assert_close(in_chunks(network, images), network.embed(images))
     network.eval()
     together = network.embed(images)
-    torch.testing.assert_close(embed_in_chunks(network, images), together)
+    torch.testing.assert_close(in_chunks(network, images), together)
     torch.testing.assert_close(network.embed(images[:1]), together[:1], atol=1e-5, rtol=1e-5)
 
 

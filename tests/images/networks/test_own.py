@@ -7,9 +7,14 @@ from safetensors.torch import load, save
 from torch import nn
 
 from lqm.errors import ConfigError
-from lqm.images.networks import ConvNet, Network, embed_in_chunks, factory_name, make_network
+from lqm.images.networks import ConvNet, Embedding, Network, Sight, factory_name, make_network
 
 SHAPE = (1, 8, 8)
+
+
+def in_chunks(network, images):
+    (features,) = Sight(network, Embedding(network), whole=False).of_many(images)
+    return features
 
 
 class Small(nn.Module):
@@ -113,9 +118,9 @@ def test_chunks_and_batch_norm():
     network = make_network(lambda shape, classes: Small(shape, classes), SHAPE, 10)
     network.features.module.dropout.p = 0.0
     images = torch.randn(300, *SHAPE)
-    torch.testing.assert_close(embed_in_chunks(network, images), network.embed(images))
+    torch.testing.assert_close(in_chunks(network, images), network.embed(images))
     network.eval()
-    torch.testing.assert_close(embed_in_chunks(network, images), network.embed(images))
+    torch.testing.assert_close(in_chunks(network, images), network.embed(images))
 
 
 def test_a_linear_layer_that_is_used_twice_counts_where_it_is_last():

@@ -3,10 +3,15 @@ import torch
 from torch import nn
 
 from lqm.errors import ConfigError
-from lqm.images.networks import NETWORKS, check_spec, describe, embed_in_chunks, make_network
+from lqm.images.networks import NETWORKS, Embedding, Sight, check_spec, describe, make_network
 
 WITH_NORM = ["convnet", "vgg11", "resnet18"]
 ALL = [*NETWORKS, *(f"{name}:norm=batch" for name in WITH_NORM)]
+
+
+def in_chunks(network, images):
+    (features,) = Sight(network, Embedding(network), whole=False).of_many(images)
+    return features
 
 
 def convolution(before, after, kernel, bias=True):
@@ -165,8 +170,8 @@ def test_in_evaluation_every_picture_is_alone_and_chunks_change_nothing(spec):
     images = torch.randn(300, 1, 8, 8)
     with torch.no_grad():
         together = network.embed(images)
-    torch.testing.assert_close(embed_in_chunks(network, images), together, atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(embed_in_chunks(network, images[:1]), together[:1], atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(in_chunks(network, images), together, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(in_chunks(network, images[:1]), together[:1], atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["vgg11", "resnet18"])
@@ -175,7 +180,7 @@ def test_batch_norm_sees_all_pictures_at_once_in_training(name):
     images = torch.randn(300, 1, 8, 8)
     with torch.no_grad():
         together = network.embed(images)
-    torch.testing.assert_close(embed_in_chunks(network, images), together)
+    torch.testing.assert_close(in_chunks(network, images), together)
 
 
 @pytest.mark.parametrize("name", WITH_NORM)

@@ -13,7 +13,7 @@ from lqm.engine import RunFolder, run
 from lqm.graphs.continual.pseudo_labels import find_pseudo_labelled
 from lqm.graphs.continual.settings import CondensedReplaySettings
 from lqm.graphs.methods import GraphMethod
-from lqm.graphs.methods.cat import CaTSettings
+from lqm.graphs.methods.settings import CaTSettings
 from lqm.graphs.population import joined, population
 from lqm.graphs.stream import Stream
 from lqm.planning import titled

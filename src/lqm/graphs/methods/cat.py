@@ -1,58 +1,39 @@
 """CaT and PUMA: synthetic nodes without edges, matched to what real nodes hear from their neighbours."""
 
 import math
-from collections.abc import Sequence
-from typing import Annotated, Literal
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import torch
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from lqm.condensed import CondensedNodes
 from lqm.distances import Distance, class_losses, class_targets
 from lqm.distances.classes import Group
+from lqm.distances.grid import needs
 from lqm.engine import Metrics
 from lqm.engine.randomness import derive, generator
+from lqm.engine.window import Window
 from lqm.errors import DivergedError
-from lqm.graphs.encoders import Activation, Encoder, fresh_encoder
+from lqm.graphs.encoders import Encoder, fresh_encoder
 from lqm.graphs.graph import rows, stacked
 from lqm.graphs.matrices import Matrix
 from lqm.graphs.methods.result import as_condensed
+from lqm.graphs.methods.settings import CaTSettings, PUMASettings
 from lqm.graphs.population import Population, chosen_features
-from lqm.settings import Count, Positive
+from lqm.graphs.sketching import require_same_weights
+from lqm.sketches import Sketch, encoder_of_step
 
 # Real nodes whose embeddings are held at once.
 _CHUNK = 32_768
 
-Hops = Annotated[int, Field(ge=0)]
 
+class View(NamedTuple):
+    """The real nodes as one encoder saw them: what they leave behind of each class."""
 
-@dataclass(frozen=True, config={"extra": "forbid"})
-class CaTSettings:
-    """Liu et al. 2023, "CaT: balanced continual graph learning with graph condensation"; as its code.
-
-    Attributes:
-        steps: random encoders, one a step.
-        learning_rate: Adam's, of the features.
-        hops: how often the real nodes hear their neighbours, once and for all.
-        width: of the encoder.
-        depth: layers of the encoder.
-        updates: of the synthetic nodes by each encoder; with more than one, each encoder has an Adam anew.
-        real_batch: real nodes of each class in a step; 0 for all of them.
-        start: the real nodes, or the noise, that the synthetic ones are at first.
-    """
-
-    steps: Count = 3_000
-    learning_rate: Positive = 1e-3
-    hops: Hops = 1
-    width: Count = 512
-    depth: Count = 1
-    activation: Activation = "relu"
-    updates: Count = 1
-    real_batch: Annotated[int, Field(ge=0)] = 0
-    start: Literal["random", "noise", "herding", "k-centre", "k-means"] = "random"
+    encoder: Encoder
+    targets: list[Group]
 
 
 class CaT:
@@ -74,6 +55,7 @@ class CaT:
 
     Settings = CaTSettings
     matches = True
+    view_settings: ClassVar[tuple[str, ...]] = ("hops", "width", "depth", "activation", "real_batch")
 
     def __init__(
         self,
@@ -88,24 +70,20 @@ class CaT:
         self.seed, self.settings, self.device = seed, settings, device
         self._chunks = self._class_chunks()
         self._whole: list[Matrix] | None = None
+        self._sketch: Sketch | None = None
+        self._window = Window(self._make_view, reuse=settings.reuse, size=settings.window, seed=seed)
         self._take(self._first_features())
 
+    def recall_from(self, sketch: Sketch) -> None:
+        """Take encoders, and what they left of the real nodes, from a sketch from now on."""
+        self._sketch = sketch
+
     def step(self, i: int) -> Metrics:
-        """The updates by encoder i."""
-        options = self.settings
-        encoder = fresh_encoder(
-            self.real.width,
-            width=options.width,
-            depth=options.depth,
-            activation=options.activation,
-            seed=self.seed,
-            step=i,
-            device=self.device,
-        )
-        targets = self._targets(encoder, i)
-        if options.updates > 1:
+        """The updates by one encoder."""
+        encoder, targets = self._recalled(i) if self._sketch else self._window.at(i)
+        if self.settings.updates > 1:
             self._renew_optimizer()
-        for _ in range(options.updates):
+        for _ in range(self.settings.updates):
             embeddings = encoder(self.features)
             losses = class_losses(self.distance, targets, embeddings.split(self.counts))
             self._descend(losses)
@@ -129,17 +107,49 @@ class CaT:
         """The synthetic nodes of all classes."""
         return as_condensed(self.features.detach().cpu().clone(), self.counts, self.real.class_names)
 
+    def encoder(self, seed: int, number: int) -> Encoder:
+        """Encoder number n."""
+        options = self.settings
+        return fresh_encoder(
+            self.real.width,
+            width=options.width,
+            depth=options.depth,
+            activation=options.activation,
+            seed=seed,
+            step=number,
+            device=self.device,
+        )
+
     @torch.no_grad()
-    def _targets(self, encoder: Encoder, i: int) -> list[Group]:
-        """What the real side of each class leaves behind, chunk after chunk of classes."""
-        draws = generator(self.seed, "distance", i)
+    def embeddings(self, encoder: Encoder, number: int) -> Iterator[tuple[list[int], list[Tensor]]]:
+        """Those of the real nodes of each class under encoder number n, chunk after chunk of classes."""
+        for classes, nodes in self._batches(number):
+            yield classes, list(encoder(nodes).split([self._size(label) for label in classes]))
+
+    def _make_view(self, number: int) -> View:
+        encoder = self.encoder(self.seed, number)
+        draws = generator(self.seed, "distance", number)
         targets = []
-        for classes, nodes in self._batches(i):
-            sizes = [self._size(label) for label in classes]
-            counts = [self.counts[label] for label in classes]
-            groups = class_targets(self.distance, encoder(nodes).split(sizes), counts, draws)
-            targets += [Group([classes[c] for c in group.classes], group.target) for group in groups]
-        return targets
+        for classes, samples in self.embeddings(encoder, number):
+            targets += self._targets(classes, samples, draws)
+        return View(encoder, targets)
+
+    def _recalled(self, step: int) -> View:
+        """The view of the sketch that a step draws."""
+        assert self._sketch is not None
+        number = encoder_of_step(self.seed, step, self._sketch.encoders)
+        encoder, shard = self.encoder(self._sketch.config["seed"], number), self._sketch[number]
+        require_same_weights(encoder, shard)
+        kind = "mean" if needs(self.distance) == "mean" else "grid"
+        samples = [torch.atleast_2d(shard[f"{kind}.{label}"]) for label in range(len(self.counts))]
+        return View(encoder, self._targets(list(range(len(self.counts))), samples))
+
+    def _targets(
+        self, classes: list[int], samples: list[Tensor], draws: torch.Generator | None = None
+    ) -> list[Group]:
+        counts = [self.counts[label] for label in classes]
+        groups = class_targets(self.distance, samples, counts, draws)
+        return [Group([classes[c] for c in group.classes], group.target) for group in groups]
 
     def _size(self, label: int) -> int:
         size = self.real.sizes[label]
@@ -203,15 +213,6 @@ class CaT:
             drawn = torch.rand(count, self.real.width, generator=generator(self.seed, f"noise of {name}"))
             parts.append(bound * (2 * drawn - 1))
         return torch.cat(parts)
-
-
-@dataclass(frozen=True, config={"extra": "forbid"})
-class PUMASettings(CaTSettings):
-    """Liu et al. 2024, "PUMA: efficient continual graph learning for node classification"; as its code."""
-
-    steps: Count = 100
-    width: Count = 4_096
-    updates: Count = 10
 
 
 class PUMA(CaT):

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from lqm.condensed import CondensedNodes
 from lqm.engine import Metrics
-from lqm.graphs.methods.cat import Hops
 from lqm.graphs.methods.result import as_condensed
+from lqm.graphs.methods.settings import Hops
 from lqm.graphs.population import Population, chosen_features
 
 

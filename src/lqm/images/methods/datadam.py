@@ -1,6 +1,6 @@
 """DataDAM: matching where the network looks, beside what it finds."""
 
-from collections.abc import Sequence
+from functools import cache
 from typing import Literal
 
 import torch
@@ -8,10 +8,13 @@ import torch.nn.functional as F  # noqa: N812
 from pydantic.dataclasses import dataclass
 from torch import Tensor, nn
 
+from lqm.distances import Distance
 from lqm.distances.mean import Mean
 from lqm.errors import ConfigError
 from lqm.images.methods.dm import DM, DMSettings
-from lqm.images.networks import Network, chunks
+from lqm.images.methods.views import View, losses_of
+from lqm.images.networks import Look, Network
+from lqm.images.networks.sight import Found
 from lqm.settings import Count, NotNegative, Positive
 
 _ACTIVATIONS = (nn.ReLU, nn.LeakyReLU, nn.PReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Sigmoid, nn.Tanh)
@@ -45,47 +48,58 @@ class DataDAM(DM):
 
     Settings = DataDAMSettings
     settings: DataDAMSettings
+    view_settings = (*DM.view_settings, "power")
+
+    @property
+    def look(self) -> Look:
+        """Attention maps beside the latent features."""
+        return Attention.of(self.settings.power)
 
     def check(self, network: Network) -> None:
         """Refuse a network without two convolutional layers whose activations are modules."""
         with torch.no_grad():
-            layers = self._look(network.eval(), torch.zeros(1, *self.source.shape, device=self.device))
-        if len(layers) < 2:
+            found = self.look(network.eval())(torch.zeros(1, *self.source.shape, device=self.device))
+        if len(found) < 2:
             raise ConfigError(
                 "this network has no attention maps to match: it needs two layers of convolution and "
                 "activation, the latter as modules such as nn.ReLU; choose another, such as convnet"
             )
 
-    def losses(self, network: Network, classes: Sequence[int], draws: torch.Generator) -> Tensor:
-        """Loss of each of these classes."""
-        real, sizes, synthetic = self.batches(classes, draws)
-        with torch.no_grad():
-            parts = [self._look(network, part) for part in chunks(network, real)]
-        *real_maps, real_features = (torch.cat(layer) for layer in zip(*parts, strict=True))
-        *maps, features = self._look(network, synthetic)
+    def distances(self, parts: int) -> list[Distance]:
+        """The maps by their mean or by the run's distance, the latent features by the latter."""
         by = Mean() if self.settings.attention == "mean" else self.distance
-        attention = torch.zeros(len(classes), device=self.device)
-        for theirs, own in zip(real_maps, maps, strict=True):
-            attention = attention + self.compare(by, theirs, own, sizes, draws)
-        embedding = self.compare(self.distance, real_features, features, sizes, draws)
-        return self.settings.attention_weight * (attention + self.settings.embedding_weight * embedding)
+        return [by] * (parts - 1) + [self.distance]
 
-    def _look(self, network: Network, images: Tensor) -> list[Tensor]:
-        return attention_and_features(network, images, self.settings.power)
+    def losses(self, view: View, turn: int) -> Tensor:
+        """The loss of each class of a turn, [C]."""
+        found = view.sight(self.own.records(self.turns[turn], view.records))
+        *attention, embedding = losses_of(self.distances(len(found)), view.targets[turn], found, self.records)
+        whole = torch.stack(attention).sum(dim=0) + self.settings.embedding_weight * embedding
+        return self.settings.attention_weight * whole
 
 
-def attention_and_features(network: Network, images: Tensor, power: float) -> list[Tensor]:
+class Attention(nn.Module):
     """Attention maps of all activation layers but the last, [B, H * W] each, then the latent features."""
-    seen: list[Tensor] = []
-    hooks = [
-        layer.register_forward_hook(lambda layer, given, found: seen.append(found))
-        for layer in network.modules()
-        if isinstance(layer, _ACTIVATIONS)
-    ]
-    try:
-        features = network.embed(images)
-    finally:
-        for hook in hooks:
-            hook.remove()
-    maps = [found.abs().pow(power).sum(dim=1).flatten(1) for found in seen[:-1] if found.ndim == 4]
-    return [*(F.normalize(flat, dim=1) for flat in maps), features]
+
+    def __init__(self, network: Network, power: float) -> None:
+        super().__init__()
+        self.network, self._power = network, power
+        self._seen: list[Tensor] = []
+        for layer in network.modules():
+            if isinstance(layer, _ACTIVATIONS):
+                layer.register_forward_hook(lambda layer, given, found: self._seen.append(found))
+
+    @staticmethod
+    @cache
+    def of(power: float) -> Look:
+        """The look with this power; the same object for the same power."""
+        return lambda network: Attention(network, power)
+
+    def forward(self, images: Tensor) -> Found:
+        """Pictures [B, C, H, W] to maps and features."""
+        self._seen.clear()
+        features = self.network.embed(images)
+        seen = [found for found in self._seen[:-1] if found.ndim == 4]
+        self._seen.clear()
+        maps = [found.abs().pow(self._power).sum(dim=1).flatten(1) for found in seen]
+        return (*(F.normalize(flat, dim=1) for flat in maps), features)

@@ -1,17 +1,13 @@
 """DM: distribution matching with a fresh random network at every step."""
 
-from collections.abc import Sequence
 from typing import Literal
 
-import torch
 from pydantic.dataclasses import dataclass
-from torch import Tensor
 
-from lqm.engine import Metrics
 from lqm.engine.randomness import generator
 from lqm.images.methods.matching import Matching
 from lqm.images.methods.settings import MatchingSettings
-from lqm.images.networks import Network, embed_in_chunks
+from lqm.images.methods.views import View
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -34,20 +30,12 @@ class DM(Matching):
     Settings = DMSettings
     settings: DMSettings
 
-    def update(self, i: int) -> Metrics:
-        """One update of all synthetic pictures, or one for each class."""
-        network = self.fresh_network("network", i).requires_grad_(False)
-        draws = generator(self.seed, "batch", i)
-        every = range(self.classes)
-        turns = [every] if self.settings.stepping == "summed" else [[label] for label in every]
-        losses = []
-        for classes in turns:
-            losses.append(self.losses(network, classes, draws))
-            self.descend(losses[-1], classes)
-        return {"loss": torch.cat(losses).mean().item()}
+    @property
+    def one_by_one(self) -> bool:
+        """As the settings say."""
+        return self.settings.stepping == "one-by-one"
 
-    def losses(self, network: Network, classes: Sequence[int], draws: torch.Generator) -> Tensor:
-        """Loss of each of these classes."""
-        real, sizes, synthetic = self.batches(classes, draws)
-        features = embed_in_chunks(network, real)
-        return self.compare(self.distance, features, network.embed(synthetic), sizes, draws)
+    def make_view(self, number: int) -> View:
+        """What a fresh random network sees."""
+        network = self.fresh_network("network", number).requires_grad_(False)
+        return self.see(self.sights.of(network), generator(self.seed, "batch", number))

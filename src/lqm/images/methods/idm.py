@@ -1,5 +1,6 @@
 """IDM: distribution matching under networks that are learning, with several pictures in the place of one."""
 
+from collections.abc import Callable
 from functools import cached_property
 
 import torch
@@ -8,13 +9,18 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from lqm.engine import Metrics
-from lqm.engine.randomness import generator
+from lqm.engine.randomness import generator, seeded
 from lqm.errors import ConfigError
 from lqm.images.methods.matching import Matching
 from lqm.images.methods.settings import MatchingSettings
-from lqm.images.networks import Network, embed_in_chunks
-from lqm.images.students import Student, StudentQueue, below, draw_real
+from lqm.images.methods.views import View, losses_of
+from lqm.images.networks import Network, Sight
+from lqm.images.students import Snapshot, State, Student, StudentQueue, below, draw_real
 from lqm.settings import Count, NotNegative, Positive
+
+# Of each network that learns for a sketch: encoders, and batches from one to the next. A network of the
+# paper's queue learns from 600 batches in its life.
+SNAPSHOTS, SPACING = 20, 30
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -25,9 +31,9 @@ class IDMSettings(MatchingSettings):
         mosaic: pictures in a row and in a column of each synthetic one.
         class_weight: of the class-discriminative term, times the network's training accuracy in percent.
         queue_start: networks at first.
-        queue_interval: steps from one new network to the next.
+        queue_interval: views of the real pictures from one new network to the next.
         queue_limit: networks at most; the oldest goes.
-        students: networks that learn in each step.
+        students: networks that learn after each view.
         student_steps: how many batches each of them learns from.
         student_batch: real pictures of any class in such a batch.
     """
@@ -55,6 +61,8 @@ class IDM(Matching):
 
     Settings = IDMSettings
     settings: IDMSettings
+    view_settings = (*Matching.view_settings, "student_batch")
+    _snapshots: dict[int, Snapshot]
 
     @property
     def mosaic(self) -> int:
@@ -63,6 +71,7 @@ class IDM(Matching):
 
     def check(self, network: Network) -> None:
         """Refuse a mosaic that is finer than the pictures."""
+        self._snapshots = {}
         size = self.source.shape[1]
         if self.mosaic > size // 2:
             raise ConfigError(
@@ -70,44 +79,103 @@ class IDM(Matching):
                 f"{size // 2} cells of two pixels in a row"
             )
 
+    @property
+    def one_by_one(self) -> bool:
+        """Always: each class moves before the next one looks."""
+        return True
+
     @cached_property
     def _queue(self) -> StudentQueue:
         return StudentQueue(
             lambda made: self.fresh_network("queue", made),
             self.settings.queue_start,
             self.settings.queue_limit,
+            self.answers,
         )
 
-    def update(self, i: int) -> Metrics:
-        """One update for each class, then the training of some networks."""
-        if i % self.settings.queue_interval == 0:
+    @property
+    def pictures_seen(self) -> float:
+        """Those that networks learn from too."""
+        options = self.settings
+        learned = options.students * options.student_steps * options.student_batch / options.reuse
+        return super().pictures_seen + (0.0 if self.sketched else 3 * learned)
+
+    def make_view(self, number: int) -> View:
+        """What one network of the queue sees; then some of them learn."""
+        if number not in self._snapshots:
+            self._snapshots = {n: s for n, s in self._snapshots.items() if n > number - self.settings.window}
+            self._snapshots[number] = self._train(number)
+        snapshot = self._snapshots[number]
+        sight = self.sights.of(snapshot.network)
+        return self.see(sight, generator(self.seed, "batch", number), snapshot.accuracy)
+
+    def _train(self, number: int) -> Snapshot:
+        """One network as it is, before those that are drawn learn."""
+        if number % self.settings.queue_interval == 0:
             self._queue.push()
-        draws = generator(self.seed, "batch", i)
+        draws = generator(self.seed, "students", number)
         (student,) = self._queue.draw(1, draws)
-        accuracy = student.accuracy
-        losses = torch.cat([self._match(student, label, draws) for label in range(self.classes)])
+        snapshot = student.snapshot()
         for learner in self._queue.draw(self.settings.students, draws):
             for _ in range(self.settings.student_steps):
                 learner.learn(*draw_real(self.source, self.settings.student_batch, draws, self.device))
-        return {"loss": losses.mean().item(), "accuracy": accuracy}
+        return snapshot
 
-    def _match(self, student: Student, label: int, draws: torch.Generator) -> Tensor:
-        network = student.network.eval().requires_grad_(False)
-        real, sizes, synthetic = self.batches([label], draws)
-        features = network.embed(synthetic)
-        losses = self.compare(self.distance, embed_in_chunks(network, real), features, sizes, draws)
-        weight = self.settings.class_weight * 100 * student.accuracy
+    def losses(self, view: View, turn: int) -> Tensor:
+        """The loss of a turn's one class, [1]."""
+        (label,) = self.turns[turn]
+        (features,) = view.sight(self.own.records([label], view.records))
+        (losses,) = losses_of([self.distance], view.targets[turn], [features], self.records)
+        weight = self.settings.class_weight * 100 * view.accuracy
         if weight:
             wanted = torch.full((self.records,), label, device=self.device)
-            losses = losses + weight * F.cross_entropy(network.classifier(features), wanted)
-        self.descend(losses, [label])
-        return losses.detach()
+            losses = losses + weight * F.cross_entropy(view.sight.network.classifier(features), wanted)
+        return losses
+
+    def encoder_state(self, number: int, before: Callable[[int], State]) -> State:
+        """Encoder number n of a sketch: networks learn one after another, and each gives several encoders."""
+        trajectory, place = divmod(number, SNAPSHOTS)
+        student = Student(self.fresh_network("trajectory", trajectory), self.answers)
+        if place:
+            student.load_state(before(number - 1))
+            draws = generator(self.seed, "trajectory batches", number)
+            with seeded(self.seed, "trajectory forward", number):
+                for _ in range(SPACING):
+                    student.learn(*draw_real(self.source, self.settings.student_batch, draws, self.device))
+        return student.state()
+
+    def encoder(self, state: State) -> tuple[Sight, float]:
+        """The network as it was, and its accuracy on what it had learned from."""
+        student = Student(self.fresh_network("sketch", 0))
+        student.load_state(state)
+        snapshot = student.snapshot()
+        return self.sights.of(snapshot.network), snapshot.accuracy
+
+    def noticed(self, view: View) -> Metrics:
+        """How good the encoder is."""
+        return {"accuracy": view.accuracy}
 
     def state(self) -> dict[str, Tensor]:
-        """Pictures, momentum, and the whole queue."""
-        return super().state() | {f"queue.{name}": part for name, part in self._queue.state().items()}
+        """Pictures, momentum, the whole queue, and the networks as they were in the window's views."""
+        if self.sketched:
+            return super().state()
+        queue = {f"queue.{name}": part for name, part in self._queue.state().items()}
+        window = {
+            f"window.{number}.{name}": part
+            for number, snapshot in self._snapshots.items()
+            for name, part in snapshot.state().items()
+        }
+        return super().state() | queue | window
 
     def load_state(self, state: dict[str, Tensor]) -> None:
-        """Take up pictures, momentum and the queue again."""
+        """Take up pictures, momentum, the queue and the window again."""
         super().load_state(state)
+        self.window.views.clear()
+        if self.sketched:
+            return
         self._queue.load_state(below(state, "queue"))
+        window = below(state, "window")
+        self._snapshots = {
+            number: Snapshot.load(self.fresh_network("queue", 0), below(window, str(number)))
+            for number in {int(name.partition(".")[0]) for name in window}
+        }

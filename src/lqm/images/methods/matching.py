@@ -1,55 +1,58 @@
-"""What methods share that match real and synthetic pictures: S itself, how it moves, and pairs of batches."""
+"""What methods share that match real and synthetic pictures: S itself, how it moves, and views of T."""
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from lqm.condensed import CondensedPictures
-from lqm.condensed.mosaic import compose, expand
-from lqm.distances import Distance, class_losses, class_targets
+from lqm.distances import Distance
 from lqm.engine import Metrics
-from lqm.engine.randomness import generator, seeded
+from lqm.engine.compute import Compute
+from lqm.engine.randomness import seeded
+from lqm.engine.window import Window
 from lqm.errors import DivergedError
-from lqm.images.augment import augment, draw
-from lqm.images.methods.coreset import Coreset, CoresetSettings, Herding, KCentre, KMeans, train_and_choose
-from lqm.images.methods.result import as_condensed
+from lqm.images.augment import Record, augment, draw
 from lqm.images.methods.settings import MatchingSettings
-from lqm.images.networks import Network, NetworkMaker, make_network
+from lqm.images.methods.sketched import sketched_records, sketched_samples
+from lqm.images.methods.synthetic import SyntheticPictures
+from lqm.images.methods.views import Glance, View, losses_of, targets_of
+from lqm.images.networks import (
+    Embedding,
+    Logits,
+    Look,
+    Network,
+    NetworkMaker,
+    Sight,
+    by_batch,
+    make_network,
+    numbers_found,
+    sights,
+)
 from lqm.images.sources import ImageSource, pick
-
-_STARTS: dict[str, type[Coreset]] = {kind.rule: kind for kind in (Herding, KCentre, KMeans)}
-
-
-class Batches(NamedTuple):
-    """Normalised pictures of some classes, each class under one transform of its own.
-
-    Attributes:
-        real: [sum of sizes, C, H, W], class after class.
-        sizes: real pictures of each class.
-        synthetic: [classes * k, C, H, W], class after class.
-    """
-
-    real: Tensor
-    sizes: list[int]
-    synthetic: Tensor
+from lqm.images.students import State, below
+from lqm.sketches import Sketch, encoder_of_step
 
 
 class Matching(ABC):
-    """Synthetic pictures, and the optimiser that moves them; a method adds the update.
+    """Synthetic pictures that learn to look like real ones; a method says under which encoders.
 
-    The pictures are kept normalised, and clipped to legal pixels after each update: what is matched is then
-    what the user gets. They are made when they are first needed, so that a run that is taken up again
-    does not choose its start anew.
+    A step takes a view of the real pictures, which may serve several steps, and moves the synthetic ones
+    towards it.
 
     Args:
         network: a factory of the user's own, in place of the one in the settings.
+        compute: how networks are run.
     """
 
+    Settings: ClassVar[type[Any]]
     matches = True
+    view_settings: ClassVar[tuple[str, ...]] = ("network", "real_batch")
+    # The gradient of a class never touches another, so a long list of classes may be gone through in turns.
+    pictures_at_once: ClassVar[int] = 4096
 
     def __init__(
         self,
@@ -60,27 +63,83 @@ class Matching(ABC):
         settings: MatchingSettings,
         device: torch.device,
         network: NetworkMaker | None = None,
+        compute: Compute | None = None,
     ) -> None:
         self.source, self.distance, self.per_class = source, distance, per_class
         self.seed, self.settings, self.device = seed, settings, device
         self.classes = len(source.class_names)
         self._network = network or settings.network
-        self._low, self._high = (source.normalised(torch.full((1, 1), v)).to(device) for v in (0.0, 1.0))
-        self._pictures: Tensor | None = None
-        self._chosen: list[Tensor] | None = None
-        self.check(self.fresh_network("check", 0))
+        self.own = SyntheticPictures(source, per_class, self.mosaic, seed, settings, device, self._network)
+        self._sketch: Sketch | None = None
+        first = self.fresh_network("check", 0)
+        self.check(first)
+        self.turns = self._turns(first)
+        self._numbers = numbers_found(first, source.shape)
+        self._kind = (repr(first), source.shape)
+        self.run_by(compute or Compute())
+        self.window = Window(self.make_view, reuse=settings.reuse, size=settings.window, seed=seed)
 
     def check(self, network: Network) -> None:  # noqa: B027 (most have nothing to refuse)
         """Refuse a network that the method can't use."""
 
+    def recall_from(self, sketch: Sketch) -> None:
+        """Take the views of a sketch, in place of looking at the real pictures, from now on."""
+        self._sketch = sketch
+
+    @property
+    def sketched(self) -> bool:
+        """Whether the views come from a sketch."""
+        return self._sketch is not None
+
+    def run_by(self, compute: Compute) -> None:
+        """Run networks in this way from now on."""
+        self.sights, self.answers = (sights(self._kind, look, compute) for look in (self.look, Logits))
+
+    @property
+    def numbers(self) -> float:
+        """About how many numbers the layers of networks give in a step."""
+        return self._numbers * self.pictures_seen
+
+    @property
+    def pictures_seen(self) -> float:
+        """Pictures that go through a network in a step; those with gradients count three times."""
+        real = 0.0 if self.sketched else self.settings.real_batch / self.settings.reuse
+        return self.classes * (real + 3 * self.records)
+
     def step(self, i: int) -> Metrics:
         """Update i; what a network draws by itself (dropout) follows from the seed and i too."""
         with seeded(self.seed, "forward", i):
-            return self.update(i)
+            view = self._recalled(i) if self._sketch else self.window.at(i)
+            losses = self._descend(view)
+            return {"loss": losses.mean().item(), **self.noticed(view)}
 
     @abstractmethod
-    def update(self, i: int) -> Metrics:
-        """One update of the synthetic pictures, or one for each class."""
+    def make_view(self, number: int) -> View:
+        """View number n of the real pictures, the same whenever it is made."""
+
+    @property
+    @abstractmethod
+    def one_by_one(self) -> bool:
+        """Whether each class has an update of its own."""
+
+    @property
+    def look(self) -> Look:
+        """What an encoder is asked for: the latent features."""
+        return Embedding
+
+    def distances(self, parts: int) -> list[Distance]:
+        """How each part of what an encoder finds is compared."""
+        return [self.distance] * parts
+
+    def losses(self, view: View, turn: int) -> Tensor:
+        """The loss of each class of a turn, [C]."""
+        found = view.sight(self.own.records(self.turns[turn], view.records))
+        (losses,) = losses_of(self.distances(1), view.targets[turn], found, self.records)
+        return losses
+
+    def noticed(self, view: View) -> Metrics:
+        """What there is to say of a step beside its loss."""
+        return {}
 
     @property
     def mosaic(self) -> int:
@@ -98,85 +157,91 @@ class Matching(ABC):
             network = make_network(self._network, self.source.shape, self.classes)
         return network.to(self.device)
 
-    def batches(self, classes: Sequence[int], draws: torch.Generator) -> Batches:
-        """Real and synthetic pictures of some classes, alike transformed."""
-        real, synthetic = [], []
-        for label in classes:
-            batch = pick(self.source.by_class[label], self.settings.real_batch, draws).to(self.device)
-            record = draw(self.source.augmentation, draws)
-            real.append(augment(self.source.normalised(batch), record))
-            synthetic.append(augment(expand(self.pictures[label], self.mosaic), record))
-        return Batches(torch.cat(real), [len(batch) for batch in real], torch.cat(synthetic))
+    def see(self, sight: Sight, draws: torch.Generator, accuracy: float = 0.0) -> View:
+        """The view of a batch of real pictures of each class."""
+        records: list[Record] = []
+        targets = []
+        for glance in self.glances(sight, draws):
+            records += glance.records
+            by = self.distances(len(glance.samples))
+            targets.append(targets_of(by, glance.samples, self.records, draws))
+        return View(sight, records, targets, accuracy)
 
-    def compare(
-        self, distance: Distance, real: Tensor, synthetic: Tensor, sizes: list[int], draws: torch.Generator
-    ) -> Tensor:
-        """Loss of each class, out of the features of both sides of `batches`."""
-        targets = class_targets(distance, real.split(sizes), [self.records] * len(sizes), draws)
-        return class_losses(distance, targets, synthetic.split(self.records))
+    def glances(self, sight: Sight, draws: torch.Generator) -> Iterator[Glance]:
+        """What an encoder finds in the real pictures, turn after turn; each class under its own transform."""
+        for classes in self.turns:
+            records, batches = [], []
+            for label in classes:
+                batch = pick(self.source.by_class[label], self.settings.real_batch, draws).to(self.device)
+                records.append(draw(self.source.augmentation, draws))
+                batches.append(augment(self.source.normalised(batch), records[-1]))
+            found = sight.of_many(torch.cat(batches))
+            sizes = [len(batch) for batch in batches]
+            yield Glance(classes, records, [list(part.split(sizes)) for part in found])
 
-    def descend(self, losses: Tensor, classes: Sequence[int]) -> None:
-        """One update of all pictures along the gradient of the losses of these classes."""
-        for label, loss in zip(classes, losses.tolist(), strict=True):
-            if not math.isfinite(loss):
-                raise DivergedError(f"the loss of class '{self.source.class_names[label]}' became {loss}")
-        self._optimizer.zero_grad()
-        losses.sum().backward()
-        self._optimizer.step()
-        with torch.no_grad():
-            self.pictures.clamp_(self._low, self._high)
+    def encoder_state(self, number: int, before: Callable[[int], State]) -> State:
+        """Encoder number n of a sketch: a fresh random network's weights.
+
+        Args:
+            number: which of them.
+            before: the state of an earlier encoder of the same sketch.
+        """
+        weights = self.fresh_network("sketch", number).state_dict()
+        return {f"weights.{name}": part for name, part in weights.items()}
+
+    def encoder(self, state: State) -> tuple[Sight, float]:
+        """The encoder of a sketch's state, and its accuracy."""
+        network = self.fresh_network("sketch", 0)
+        network.load_state_dict(below(state, "weights"))
+        return self.sights.of(network.requires_grad_(False)), 0.0
+
+    def _recalled(self, step: int) -> View:
+        """The view of the sketch that a step draws."""
+        assert self._sketch is not None
+        shard = self._sketch[encoder_of_step(self.seed, step, self._sketch.encoders)]
+        sight, accuracy = self.encoder(shard.below("encoder"))
+        targets = []
+        for classes in self.turns:
+            samples = sketched_samples(shard, classes, self.distances)
+            targets.append(targets_of(self.distances(len(samples)), samples, self.records))
+        return View(sight, sketched_records(shard), targets, accuracy)
+
+    def _turns(self, network: Network) -> list[Sequence[int]]:
+        """Classes that are gone through together: a few at a time where all would take much memory."""
+        together = max(1, self.pictures_at_once // max(self.records, self.settings.real_batch))
+        if self.one_by_one:
+            together = 1
+        elif by_batch(network):
+            together = self.classes
+        return [range(self.classes)[first : first + together] for first in range(0, self.classes, together)]
+
+    def _descend(self, view: View) -> Tensor:
+        """One update along the gradient of all classes' losses, or one for each class; gives the losses."""
+        found = []
+        for turn, classes in enumerate(self.turns):
+            losses = self.losses(view, turn)
+            for label, loss in zip(classes, losses.tolist(), strict=True):
+                if not math.isfinite(loss):
+                    raise DivergedError(f"the loss of class '{self.source.class_names[label]}' became {loss}")
+            losses.sum().backward()
+            found.append(losses.detach())
+            if self.one_by_one or turn == len(self.turns) - 1:
+                self.own.move()
+        return torch.cat(found)
 
     @property
     def pictures(self) -> Tensor:
         """The synthetic pictures, normalised, [classes, per_class, C, H, W]."""
-        if self._pictures is None:
-            self._take(self._first_pictures())
-        assert self._pictures is not None
-        return self._pictures
-
-    def _take(self, pictures: Tensor) -> None:
-        self._pictures = pictures.to(self.device, copy=True).requires_grad_()
-        self._optimizer = torch.optim.SGD(
-            [self._pictures], lr=self.settings.learning_rate, momentum=self.settings.momentum
-        )
-
-    def start_chooser(self) -> Coreset:
-        """The coreset that chooses the start; who lets it learn hands what it chose to `start_from`."""
-        kind, settings = _STARTS[self.settings.start], CoresetSettings(steps=self.settings.start_steps)
-        return kind(self.source, None, self.records, self.seed, settings, self.device, self._network)
-
-    def start_from(self, chosen: list[Tensor]) -> None:
-        """Begin with these pictures of each class, in [0, 1]."""
-        self._chosen = chosen
+        return self.own.tensor
 
     def state(self) -> dict[str, Tensor]:
         """Pictures and momentum."""
-        images = {"images": self.pictures.detach()}
-        momentum = self._optimizer.state[self.pictures].get("momentum_buffer")
-        return images if momentum is None else images | {"momentum": momentum}
+        return self.own.state()
 
     def load_state(self, state: dict[str, Tensor]) -> None:
         """Take up pictures and momentum again."""
-        self._take(state["images"])
-        if "momentum" in state:
-            momentum = state["momentum"].to(self.device, copy=True)
-            self._optimizer.state[self.pictures]["momentum_buffer"] = momentum
+        self.own.load_state(state)
 
     def result(self) -> CondensedPictures:
         """The pictures, back in pixels."""
-        mean, std = (part.view(-1, 1, 1) for part in (self.source.mean, self.source.std))
-        images = (self.pictures.detach().cpu() * std + mean).clamp(0, 1)
-        return as_condensed(images, self.source, **({"mosaic": self.mosaic} if self.mosaic > 1 else {}))
-
-    def _first_pictures(self) -> Tensor:
-        """Noise, or real pictures of each class, as many in each as a mosaic has cells."""
-        draws = generator(self.seed, "start")
-        if self.settings.start == "noise":
-            return torch.randn(self.classes, self.per_class, *self.source.shape, generator=draws)
-        if self.settings.start == "random":
-            chosen = [pick(images, self.records, draws) for images in self.source.by_class]
-        else:
-            chosen = self._chosen or train_and_choose(self.start_chooser())
-        # A class that has too few pictures for all cells gives some of them twice.
-        filled = [images[torch.arange(self.records) % len(images)] for images in chosen]
-        return torch.stack([compose(self.source.normalised(images), self.mosaic) for images in filled])
+        return self.own.result()

@@ -23,6 +23,8 @@ class MatchingSettings:
         start: the real pictures, or the noise, that the synthetic ones are at first.
         start_steps: training of the network by whose features a start other than random is chosen.
         network: such as `convnet:width=64:depth=2`.
+        reuse: steps that a view of the real pictures serves, on average; 1 as in the papers.
+        window: views that a step draws from, the latest ones.
     """
 
     steps: Count = 20_000
@@ -32,3 +34,5 @@ class MatchingSettings:
     start: Start = "random"
     start_steps: Count = 200
     network: NetworkSpec = "convnet"
+    reuse: Count = 1
+    window: Count = 1

@@ -8,9 +8,19 @@ from lqm.images.networks.alexnet import AlexNet
 from lqm.images.networks.convnet import ConvNet
 from lqm.images.networks.lenet import LeNet
 from lqm.images.networks.mlp import MLP
-from lqm.images.networks.network import Network, chunks, embed_in_chunks
+from lqm.images.networks.network import Network
 from lqm.images.networks.own import NetworkMaker, factory_name, make_own
 from lqm.images.networks.resnet import ResNet18
+from lqm.images.networks.sight import (
+    Embedding,
+    Logits,
+    Look,
+    Sight,
+    Sights,
+    by_batch,
+    numbers_found,
+    sights,
+)
 from lqm.images.networks.vgg import VGG11
 from lqm.specs import canonical, described, read_spec
 
@@ -26,14 +36,20 @@ NETWORKS: dict[str, type[Network]] = {
 __all__ = [
     "NETWORKS",
     "ConvNet",
+    "Embedding",
+    "Logits",
+    "Look",
     "Network",
     "NetworkMaker",
+    "Sight",
+    "Sights",
+    "by_batch",
     "check_spec",
-    "chunks",
     "describe",
-    "embed_in_chunks",
     "factory_name",
     "make_network",
+    "numbers_found",
+    "sights",
 ]
 
 

@@ -2,11 +2,7 @@
 
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
-
-_CHUNK = 256
-_BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 
 
 class Network(nn.Module):
@@ -31,16 +27,3 @@ class Network(nn.Module):
         """Logits, [B, classes]."""
         logits: Tensor = self.classifier(self.embed(images))
         return logits
-
-
-def chunks(network: Network, images: Tensor) -> tuple[Tensor, ...]:
-    """Pictures in parts that fit the memory; all at once if the network normalises by its batch."""
-    by_batch = network.training and any(isinstance(m, _BATCH_NORMS) for m in network.modules())
-    parts: tuple[Tensor, ...] = images.split(len(images) if by_batch else _CHUNK)
-    return parts
-
-
-@torch.no_grad()
-def embed_in_chunks(network: Network, images: Tensor) -> Tensor:
-    """Latent features without gradients, in memory that does not grow with the number of pictures."""
-    return torch.cat([network.embed(chunk) for chunk in chunks(network, images)])

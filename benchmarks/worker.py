@@ -1,0 +1,38 @@
+"""One way of doing one work, in a process of its own: python -m benchmarks.worker NAME plain|ours [tuned]."""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+
+
+def main() -> None:
+    name, way, *settings = sys.argv[1:]
+    if settings == ["tuned"]:
+        # Before torch is loaded and has asked for memory.
+        import lqm
+
+        lqm.tune_allocator()
+    import torch
+
+    from benchmarks.works import WORKS
+
+    torch.manual_seed(0)
+    serve(WORKS[name].plain if way == "plain" else WORKS[name].ours)
+
+
+def serve(make: Callable[[], Callable[[], object]]) -> None:
+    """Make the work ready and say so; then do it for each line that comes, and answer with its seconds."""
+    # Whatever else prints must not be taken for an answer.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    step = make()
+    print("ready", file=answers, flush=True)
+    for _ in sys.stdin:
+        began = time.perf_counter()
+        step()
+        print(time.perf_counter() - began, file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

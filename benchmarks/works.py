@@ -1,0 +1,18 @@
+"""All works that `make bench` times, by their names."""
+
+from benchmarks import cat_step, image_steps, quantiles, statistic
+from benchmarks.timing import Work
+
+WORKS: dict[str, Work] = {
+    "dm": image_steps.DM_STEP,
+    "idm": image_steps.IDM_STEP,
+    "datadam": image_steps.DATADAM_STEP,
+    "evaluation": image_steps.EVALUATION,
+    "quantiles": quantiles.WORK,
+    "statistic": statistic.WORK,
+    "lqm": image_steps.LQM_AT_CIFAR_SHAPES,
+    "lqm-digits": image_steps.LQM_ON_DIGITS,
+    "cat": cat_step.TASK,
+    "cat-stream": cat_step.STREAM,
+    "cat-sharing": cat_step.SHARING,
+}

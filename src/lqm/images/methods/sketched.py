@@ -1,0 +1,54 @@
+"""What a sketch keeps of one encoder's look at real pictures, and how it is read again."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+from lqm.distances import Distance
+from lqm.distances.grid import needs, quantile_grid
+from lqm.images.augment import NUMBERS, OPERATIONS, Record
+from lqm.images.methods.views import Glance
+from lqm.sketches import Shard
+
+_MOST_NUMBERS = max(NUMBERS.values())
+
+
+def sketched(glances: Iterable[Glance], size: int) -> dict[str, Tensor]:
+    """Of each class its transform, and of each part a grid of at most `size` quantiles and the mean."""
+    tensors: dict[str, Tensor] = {}
+    records: list[Record] = []
+    for glance in glances:
+        records += glance.records
+        for number, part in enumerate(glance.samples):
+            for label, sample in zip(glance.classes, part, strict=True):
+                tensors[f"grid.{number}.{label}"] = quantile_grid(sample, size)
+                tensors[f"mean.{number}.{label}"] = sample.mean(dim=0)
+    numbers = torch.zeros(len(records), _MOST_NUMBERS)
+    for row, record in zip(numbers, records, strict=True):
+        row[: NUMBERS[record.operation]] = record.numbers[0]
+    operations = torch.tensor([OPERATIONS.index(record.operation) for record in records])
+    return tensors | {"augmentation.operations": operations, "augmentation.numbers": numbers}
+
+
+def sketched_records(shard: Shard) -> list[Record]:
+    """The transform of each class."""
+    operations, numbers = shard["augmentation.operations"], shard["augmentation.numbers"]
+    names = [OPERATIONS[number] for number in operations.tolist()]
+    return [Record(name, row[: NUMBERS[name]].unsqueeze(0)) for name, row in zip(names, numbers, strict=True)]
+
+
+def sketched_samples(
+    shard: Shard, classes: Sequence[int], distances: Callable[[int], Sequence[Distance]]
+) -> list[list[Tensor]]:
+    """Of each part, what stands for the real sample of each class."""
+    parts = 1 + max(int(name.split(".")[1]) for name in shard.names if name.startswith("mean."))
+    return [
+        [
+            shard[f"mean.{number}.{label}"].unsqueeze(0)
+            if needs(distance) == "mean"
+            else shard[f"grid.{number}.{label}"]
+            for label in classes
+        ]
+        for number, distance in enumerate(distances(parts))
+    ]

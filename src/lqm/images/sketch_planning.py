@@ -1,0 +1,83 @@
+"""From what the user asked for to a sketch of pictures that is ready to be made."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from lqm.distances import DISTANCES
+from lqm.engine import environment
+from lqm.engine.compute import decide
+from lqm.errors import ConfigError
+from lqm.images.methods import METHODS
+from lqm.images.methods.matching import Matching
+from lqm.images.planning import recipe_for
+from lqm.images.sketching import sketch_encoder
+from lqm.images.sources import ImageSource, load_source
+from lqm.names import choose
+from lqm.planning import in_words
+from lqm.settings import make_settings
+from lqm.sketches import SketchPlan, settings_to_sketch
+
+
+def plan_picture_sketch(
+    source: str | Path | ImageSource,
+    *,
+    method: str | None,
+    encoders: int,
+    max_per_class: int,
+    real_batch: int | None,
+    seed: int,
+    settings: dict[str, Any],
+    device: torch.device,
+    show_progress: bool,
+    network: str | None = None,
+    data_dir: str | Path | None = None,
+    size: int | None = None,
+    test_fraction: float | None = None,
+    augmentation: str | Sequence[str] | None = None,
+    compile: str | None = None,
+    precision: str | None = None,
+    before: Mapping[str, Any] | None = None,
+) -> SketchPlan:
+    """See `lqm.sketch`."""
+    name = method or "dm"
+    kind = choose(name, METHODS, "method")
+    if not (isinstance(kind, type) and issubclass(kind, Matching)):
+        raise ConfigError(f"method '{name}' chooses real records and needs no sketch; choose one that learns")
+    given = settings | ({} if network is None else {"network": network})
+    make_settings(kind.Settings, given)
+    settings_to_sketch(name, kind.view_settings, given)
+    data = load_source(
+        source,
+        data_dir=data_dir,
+        size=size,
+        test_fraction=test_fraction,
+        augmentation=augmentation,
+        show_progress=show_progress,
+    )
+    whole = max(len(pictures) for pictures in data.by_class)
+    recipe = recipe_for(data, None, name, None, device)
+    chosen = {**recipe.settings, **given, "real_batch": min(real_batch or whole, whole)}
+    resolved = make_settings(kind.Settings, chosen)
+    learner = kind(data, DISTANCES["mean"], 1, seed, resolved, device)
+    compute, about_compute = decide(
+        compile or "auto", precision or "fp32", device, numbers=encoders * learner.numbers, before=before
+    )
+    learner.run_by(compute)
+    every = asdict(resolved)
+    fixed = {name: every[name] for name in kind.view_settings}
+    return SketchPlan(
+        config={
+            "source": data.record,
+            "method": name,
+            "max_per_class": max_per_class,
+            "seed": seed,
+            "settings": fixed,
+        },
+        environment=environment(device) | asdict(compute),
+        words=(f"sketch for {name}: " + in_words(fixed), *about_compute),
+        add=lambda writer, number: sketch_encoder(learner, writer, number, max_per_class),
+    )

@@ -1,0 +1,30 @@
+"""Sketches: what many encoders leave behind of the real data, made once and used by many condensations."""
+
+from lqm.sketches.checks import (
+    require_fine_enough,
+    require_same_source,
+    settings_to_sketch,
+    sketched_method,
+    sketched_settings,
+)
+from lqm.sketches.folder import Shard, Sketch, SketchWriter
+from lqm.sketches.plan import SketchPlan
+from lqm.sketches.schedule import encoder_of_step, overuse
+
+# Quantiles for each synthetic record at the largest budget: an odd number makes that budget's exact.
+FINENESS = 3
+
+__all__ = [
+    "FINENESS",
+    "Shard",
+    "Sketch",
+    "SketchPlan",
+    "SketchWriter",
+    "encoder_of_step",
+    "overuse",
+    "require_fine_enough",
+    "require_same_source",
+    "settings_to_sketch",
+    "sketched_method",
+    "sketched_settings",
+]
