@@ -9,6 +9,7 @@ judge; the test pictures are never looked at. What is finished in the folder is 
 
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 
@@ -34,31 +35,31 @@ def main(
     seeds: tuple[int, ...] = (0,),
     networks: int = 3,
     network: str = "convnet:width=32",
-    learning_rate: float = 10.0,
+    learning_rates: tuple[float, ...] = (10.0,),
 ) -> None:
     data = _held_out(lqm.load_source(source))
     rules = replace(PROTOCOLS["quick-200"], networks=networks)
     for amount in work:
-        for real_batch, reuse, window in choices:
+        for (real_batch, reuse, window), rate in product(choices, learning_rates):
             steps = round(amount / (len(data.class_names) * (real_batch / reuse + 3 * per_class)))
+            options = {"steps": steps, "real_batch": real_batch, "reuse": reuse, "window": window}
             found, seconds = [], []
             for seed in seeds:
-                options = {"steps": steps, "real_batch": real_batch, "reuse": reuse, "window": window}
                 small = lqm.condense(
                     data,
                     method=method,
                     distance=distance,
                     per_class=per_class,
                     seed=seed,
-                    settings={**options, "network": network, "learning_rate": learning_rate},
-                    out=out / f"{method}-{distance}-{per_class}-{real_batch}-{reuse}-{window}-{seed}",
+                    settings={**options, "network": network, "learning_rate": rate},
+                    out=out / f"{method}-{per_class}-{real_batch}-{reuse}-{window}-{rate:g}-{seed}",
                     show_progress=False,
                 )
                 records = Pictures(*small.records())
                 judged = score(lambda j, r=records: r, data, rules, seed=seed, device=torch.device("cpu"))
                 found.append(100 * judged.accuracy)
                 seconds.append(small.manifest["seconds"])
-            row = {"work": amount, "real_batch": real_batch, "reuse": reuse, "window": window, "steps": steps}
+            row = {"work": amount, "rate": rate, **options}
             print(
                 json.dumps({**row, "accuracy": fmean(found), "each": found, "seconds": seconds}), flush=True
             )

@@ -1,4 +1,4 @@
-"""Judged by glibc itself: its `mallinfo2` counts the bytes that were borrowed from the kernel block by block."""
+"""Judged by glibc itself: `mallinfo2` counts the bytes that were borrowed from the kernel block by block."""
 
 import ctypes
 import platform
@@ -29,7 +29,9 @@ def borrowed(size=2**25 - 2**16):
 
 
 def answer(code):
-    child = subprocess.run([sys.executable, "-c", BORROWED + code], capture_output=True, text=True, timeout=60)
+    child = subprocess.run(
+        [sys.executable, "-c", BORROWED + code], capture_output=True, text=True, timeout=60
+    )
     assert child.returncode == 0, child.stderr
     return child.stdout.split()
 

@@ -12,7 +12,7 @@ def compare(
     ],
     /,
 ) -> None:
-    """Several runs in one table, or several streams; runs that differ by seed share a row.
+    """Several runs or streams in one table; seeds share a row.
 
     Example: lqm compare runs/mean runs/lqm
 

@@ -53,7 +53,7 @@ def condense(
 ) -> None:
     """Learn a small synthetic set of pictures or of a graph's nodes; a stopped run goes on where it was.
 
-    Example: lqm condense digits --method dm --distance lqm --per-class 10 --out runs/digits
+    Example: lqm condense digits --per-class 10 --out runs/digits
 
     Args:
         source: digits, mnist, cifar10, cifar100, tinyimagenet, a folder of class folders, .npz, .parquet; or
@@ -135,7 +135,7 @@ def _make_several(runs: list[Run], out: Path, make: Callable[[Run, Path], "Conde
     from lqm.report.tables import plain_table
 
     if (out / "run.json").exists():
-        raise ArtifactError(f"{out} holds a single run; choose another folder for several with --out")
+        raise ArtifactError(f"{out} holds a single run or a sketch; choose another folder for several")
     largest = sorted(runs, key=lambda run: run.size, reverse=True)
     ordered = sorted(largest, key=lambda run: not (out / run.name / "run.json").exists())
     made = {}

@@ -31,7 +31,7 @@ def continual(
 ) -> None:
     """Learn a graph's classes by tasks; see what is forgotten.
 
-    Example: lqm continual digits-knn --budget 4 --out runs/stream
+    Example: lqm continual digits-knn --budget 4
 
     Args:
         source: digits-knn, synthetic:nodes=10000,..., .npz, a folder of Planetoid, Reddit or OGB.

@@ -50,7 +50,7 @@ def sketch(
         out: Folder for the sketch, else one in runs/; a stopped one goes on.
         method: What the sketch is for: dm (default), datadam, idm; of graphs: cat (default), puma.
         encoders: How many to look through; the same command with more of them adds to the sketch.
-        max_per_class: Synthetic records of a class that it is fine enough for; 4 for each picture of idm.
+        max_per_class: Synthetic records of a class that it is fine enough for; a mosaic of idm has 4.
         real_batch: Real records of each class that an encoder looks at; all of them if not given.
         set_: A setting of the method, such as network=convnet:width=64; repeat it for more.
         seed: Of the encoders.
@@ -97,19 +97,19 @@ def sketch(
         "--split": split,
     }
     given = [str(word) for option in options.items() if option[1] is not None for word in option]
-    following = ["lqm", "condense", source, *given, "--sketch", str(folder), *_largest_use(made)]
+    following = ["lqm", "condense", source, *given, "--sketch", str(folder), *_fitting_budgets(made)]
     print(
         f"{made.encoders} encoders in {folder} ({decimal(_bytes_in(folder))}); next: {shlex.join(following)}"
     )
 
 
-def _largest_use(made: "Sketch") -> list[str]:
+def _fitting_budgets(made: "Sketch") -> list[str]:
     """Words for budgets that a sketch is fine enough for."""
     most = made.config["max_per_class"]
     if "nodes" in made.config["source"]:
-        return ["--budget", str(most)]
+        return ["--budget", str(max(most, made.config["source"]["classes"]))]
     if made.config["method"] == "idm":
-        most //= 4  # records in the mosaic of a picture
+        most //= 4  # A picture may be a mosaic of so many records.
     return ["--per-class", ",".join(str(count) for count in (1, 10, 50) if count <= max(1, most))]
 
 

@@ -40,8 +40,8 @@ def plan_graph_sketch(
     kind = choose(name, METHODS, "method for graphs")
     if not (isinstance(kind, type) and issubclass(kind, CaT)):
         raise ConfigError(f"method '{name}' chooses real records and needs no sketch; choose one that learns")
-    settings_to_sketch(name, kind.view_settings, settings)
     resolved = make_settings(kind.Settings, settings | ({"real_batch": real_batch} if real_batch else {}))
+    settings_to_sketch(name, kind.view_settings, settings)
     data = load_graph(source, features=features, split=split, data_dir=data_dir, show_progress=show_progress)
     real = population(data.graph, data.by_class, data.class_names, resolved.hops)
     learner = kind(real, DISTANCES["mean"], [1] * len(data.by_class), seed, resolved, device)

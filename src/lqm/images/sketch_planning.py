@@ -1,7 +1,7 @@
 """From what the user asked for to a sketch of pictures that is ready to be made."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +60,9 @@ def plan_picture_sketch(
     )
     whole = max(len(pictures) for pictures in data.by_class)
     recipe = recipe_for(data, None, name, None, device)
-    chosen = {**recipe.settings, **given, "real_batch": min(real_batch or whole, whole)}
+    chosen = {**recipe.settings, "real_batch": real_batch or whole, **given}
     resolved = make_settings(kind.Settings, chosen)
+    resolved = replace(resolved, real_batch=min(resolved.real_batch, whole))
     learner = kind(data, DISTANCES["mean"], 1, seed, resolved, device)
     compute, about_compute = decide(
         compile or "auto", precision or "fp32", device, numbers=encoders * learner.numbers, before=before

@@ -91,7 +91,7 @@ class SketchWriter:
     """
 
     def __init__(self, path: Path, config: Config, environment: dict[str, Any]) -> None:
-        self._folder = RunFolder(path, {"sketch": config}, environment)
+        self._folder = RunFolder(path, {"sketched": config}, environment)
         self.path = path
 
     def __enter__(self) -> "SketchWriter":
@@ -137,7 +137,7 @@ def is_intact(path: Path) -> bool:
 
 def _read_config(path: Path) -> Config:
     try:
-        config: Config = json.loads((path / "run.json").read_bytes())["config"]["sketch"]
+        config: Config = json.loads((path / "run.json").read_bytes())["config"]["sketched"]
     except FileNotFoundError:
         raise ArtifactError(f"{path} holds no sketch; name a folder that `lqm sketch` has made") from None
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -1,0 +1,213 @@
+import os
+import signal
+
+import pytest
+import torch
+
+import lqm
+from lqm.engine import compute, probes, recorded_environment
+from lqm.engine.compute import Compute, decide
+from lqm.engine.probes import bf16_problem, compile_problem
+from lqm.errors import ConfigError
+from lqm.images.networks import sights
+
+CPU, CUDA = torch.device("cpu"), torch.device("cuda")
+LITTLE, MUCH = 1e9, 1e13
+
+
+@pytest.fixture(autouse=True)
+def able(monkeypatch):
+    """A machine that can do everything, unless a test says otherwise."""
+    monkeypatch.setattr(compute, "compile_problem", lambda: None)
+    monkeypatch.setattr(compute, "bf16_problem", lambda device: None)
+
+
+def unable(monkeypatch, **problems):
+    for name, problem in problems.items():
+        monkeypatch.setattr(compute, name, lambda *device, problem=problem: problem)
+
+
+@pytest.mark.parametrize(
+    ("word", "numbers", "expected"),
+    [
+        ("on", LITTLE, True),
+        ("on", MUCH, True),
+        ("off", LITTLE, False),
+        ("off", MUCH, False),
+        ("auto", LITTLE, False),
+        ("auto", MUCH, True),
+    ],
+)
+def test_auto_compiles_by_the_amount_of_work_and_the_other_words_do_as_they_say(word, numbers, expected):
+    found, words = decide(word, "fp32", CPU, numbers=numbers)
+    assert found == Compute(expected, "fp32")
+    assert any("compiled" in line for line in words) == expected
+
+
+def test_auto_does_not_compile_on_a_gpu_nor_a_network_of_the_users_own():
+    assert not decide("auto", "fp32", CUDA, numbers=MUCH)[0].compile
+    assert not decide("auto", "fp32", CPU, numbers=MUCH, named=False)[0].compile
+
+
+def test_a_network_of_the_users_own_is_not_compiled_on_demand():
+    with pytest.raises(ConfigError, match="compile = 'on' is for networks that have a name; leave it out"):
+        decide("on", "fp32", CPU, numbers=MUCH, named=False)
+
+
+@pytest.mark.parametrize(("word", "expected"), [("fp32", "fp32"), ("bf16", "bf16"), ("auto", "bf16")])
+def test_precision_is_as_asked_and_auto_is_what_works(word, expected):
+    found, words = decide("off", word, CPU, numbers=LITTLE)
+    assert found == Compute(False, expected)
+    assert bool(words) == (expected == "bf16")
+
+
+@pytest.mark.parametrize(
+    ("compile_", "precision", "message"),
+    [
+        ("yes", "fp32", "compile = 'yes' can't be used: it should be one of auto, on, off"),
+        ("off", "fp16", "precision = 'fp16' can't be used: it should be one of auto, fp32, bf16"),
+    ],
+)
+def test_another_word_is_refused(compile_, precision, message):
+    with pytest.raises(ConfigError, match=message):
+        decide(compile_, precision, CPU, numbers=LITTLE)
+
+
+def test_auto_keeps_to_what_was_decided_when_the_run_began(monkeypatch):
+    unable(monkeypatch, bf16_problem="bf16 is not tried again")
+    for compiled in (True, False):
+        for precision in ("fp32", "bf16"):
+            before = {"compile": compiled, "precision": precision, "torch": "x"}
+            for numbers in (LITTLE, MUCH):
+                found, _ = decide("auto", "auto", CPU, numbers=numbers, before=before)
+                assert found == Compute(compiled, precision)
+    before = {"compile": True, "precision": "bf16"}
+    assert decide("off", "fp32", CPU, numbers=MUCH, before=before)[0] == Compute(False, "fp32")
+
+
+def test_a_missing_compiler_is_said_under_auto_and_refused_under_on(monkeypatch):
+    unable(monkeypatch, compile_problem="there is no C++ compiler")
+    found, words = decide("auto", "fp32", CPU, numbers=MUCH)
+    assert found == Compute(False, "fp32")
+    assert words == ("this long run would be faster if torch could compile: there is no C++ compiler",)
+    assert decide("auto", "fp32", CPU, numbers=LITTLE) == (Compute(False, "fp32"), ())
+    with pytest.raises(
+        ConfigError, match=r"compile = 'on' can't be used: there is no C\+\+ compiler; use off"
+    ):
+        decide("on", "fp32", CPU, numbers=LITTLE)
+
+
+def test_bf16_that_does_not_work_is_said_under_auto_and_refused_on_demand(monkeypatch):
+    unable(monkeypatch, bf16_problem="bf16 crashes here (signal 4)")
+    found, words = decide("off", "auto", CPU, numbers=LITTLE)
+    assert found.precision == "fp32"
+    assert words == ("precision fp32: bf16 crashes here (signal 4)",)
+    with pytest.raises(
+        ConfigError, match=r"precision = 'bf16' can't be used: bf16 crashes here \(signal 4\)"
+    ):
+        decide("off", "bf16", CPU, numbers=LITTLE)
+
+
+def test_the_first_line_of_what_torch_says_is_the_problem(monkeypatch):
+    def broken(function, dynamic):
+        raise RuntimeError("No working C++ compiler found\nin any of\n/usr/bin")
+
+    monkeypatch.setattr(torch, "compile", broken)
+    assert compile_problem.__wrapped__() == "No working C++ compiler found"
+    monkeypatch.setattr(torch, "compile", lambda function, dynamic: function)
+    assert compile_problem.__wrapped__() is None
+
+
+@pytest.mark.parametrize(
+    ("trial", "problem"),
+    [
+        (
+            "import os, signal; os.kill(os.getpid(), signal.SIGILL)",
+            f"bf16 crashes here (signal {signal.SIGILL:d})",
+        ),
+        ("print(0.010, 0.025)", "bf16 is slower here (25.0 against 10.0 ms)"),
+        ("print(0.010, 0.010)", "bf16 is slower here (10.0 against 10.0 ms)"),
+        ("import sys; sys.exit('it gives numbers')", "bf16 fails here (it gives numbers)"),
+        ("raise RuntimeError('no kernel')", "bf16 fails here (RuntimeError: no kernel)"),
+        ("import sys; sys.exit(3)", "bf16 fails here (no message)"),
+        ("print(0.010, 0.005)", None),
+    ],
+)
+def test_a_trial_that_dies_fails_or_is_slower_is_a_problem(monkeypatch, trial, problem):
+    monkeypatch.setattr(probes, "_TRIAL", trial)
+    assert bf16_problem.__wrapped__("cpu") == problem
+
+
+def test_a_trial_that_never_ends_or_can_not_begin_is_a_problem(monkeypatch):
+    monkeypatch.setattr(probes, "_TRIAL", "import time; time.sleep(60)")
+    monkeypatch.setattr(probes, "_SECONDS", 0.2)
+    assert bf16_problem.__wrapped__("cpu").startswith("bf16 could not be tried")
+    monkeypatch.setattr(probes.sys, "executable", "/nowhere/python")
+    assert bf16_problem.__wrapped__("cpu").startswith("bf16 could not be tried")
+
+
+def test_the_trial_runs_in_a_child_process_and_only_once(monkeypatch, tmp_path):
+    """It is told the device; here that is a file to write its number to."""
+    write = "print(os.getpid(), os.getppid(), file=open(sys.argv[1], 'a'))"
+    monkeypatch.setattr(probes, "_TRIAL", f"import os, sys; {write}; print(2, 1)")
+    device = str(tmp_path / "numbers")
+    assert bf16_problem(device) is None
+    assert bf16_problem(device) is None
+    child, parent = map(int, (tmp_path / "numbers").read_text().split())
+    assert parent == os.getpid()
+    assert child != os.getpid()
+
+
+def test_a_decision_of_nothing_leaves_a_function_alone():
+    def double(x):
+        return (2 * x,)
+
+    assert Compute().faster(double) is double
+
+
+def test_products_are_rounded_to_bf16_and_come_back_as_fp32():
+    def product(a, b):
+        return (a @ b,)
+
+    a, b = torch.randn(2, 32, 32)
+    (found,) = Compute(precision="bf16").faster(product)(a, b)
+    assert found.dtype == torch.float32
+    assert found.equal((a.bfloat16() @ b.bfloat16()).float())
+    assert not found.equal(a @ b)
+
+
+@pytest.fixture
+def pretended(monkeypatch):
+    """A torch.compile that changes nothing and counts what it was given."""
+    given = []
+    monkeypatch.setattr(torch, "compile", lambda function, dynamic: given.append(function) or function)
+    sights.cache_clear()
+    yield given
+    sights.cache_clear()
+
+
+def test_a_run_taken_up_again_is_compiled_as_it_was(tmp_path, tiny, pretended):
+    def condense(steps, **options):
+        settings = tiny | {"steps": steps}
+        options |= {"per_class": 1, "settings": settings, "out": tmp_path / "run", "show_progress": False}
+        return lqm.condense("digits", **options).manifest["environment"]["compile"]
+
+    assert recorded_environment(tmp_path / "run") == {}
+    assert condense(2, compile="on") is True
+    assert pretended
+    assert recorded_environment(tmp_path / "run")["compile"] is True
+    sights.cache_clear()
+    pretended.clear()
+    assert condense(4) is True, "auto would not have compiled so short a run"
+    assert pretended
+    pretended.clear()
+    assert condense(6, compile="off") is False
+    assert not pretended
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", "{}", "null", '{"environment"'])
+def test_a_folder_without_a_run_that_can_be_read_has_no_environment(tmp_path, content):
+    if content is not None:
+        (tmp_path / "run.json").write_text(content)
+    assert recorded_environment(tmp_path) == {}
+    assert recorded_environment(None) == {}

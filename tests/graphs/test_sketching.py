@@ -1,0 +1,139 @@
+"""Condensing from the sketch of a graph, against a plain loop over all real nodes."""
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+import lqm
+from lqm.distances import DISTANCES
+from lqm.errors import ArtifactError, ConfigError
+from lqm.graphs.encoders import fresh_encoder
+from lqm.graphs.graph import dense
+from lqm.graphs.methods.cat import CaT, CaTSettings
+from lqm.graphs.population import population
+from lqm.graphs.sketching import require_same_weights
+from lqm.sketches import Shard, Sketch, encoder_of_step
+
+CPU = torch.device("cpu")
+SEED, WIDTH, ENCODERS = 7, 16, 3
+COUNTS = [2] * 10
+
+
+def make_sketch(out, encoders=ENCODERS, **options):
+    options = {"settings": {"width": WIDTH}, "max_per_class": 2, "seed": SEED, **options}
+    return lqm.sketch("digits-knn", out=out, encoders=encoders, show_progress=False, **options)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return make_sketch(tmp_path_factory.mktemp("graph") / "sketch").path
+
+
+@pytest.fixture(scope="module")
+def real():
+    source = lqm.load_graph("digits-knn")
+    return population(source.graph, source.by_class, source.class_names, 1)
+
+
+def weights(number):
+    options = {"width": WIDTH, "depth": 1, "activation": "relu", "seed": SEED, "device": CPU}
+    return fresh_encoder(64, step=number, **options).weights[0]
+
+
+def embed(features, weight):
+    hidden = torch.relu(features @ weight)
+    return hidden / hidden.norm(dim=1, keepdim=True)
+
+
+def load_shard(folder, number):
+    (path,) = folder.glob(f"encoder-{number:06d}.*")
+    return load_file(path)
+
+
+def plain_loss(distance, real, synthetic):
+    """The definition, with numpy's quantiles."""
+    if distance == "mean":
+        return (real.mean(dim=0) - synthetic.mean(dim=0)).square().sum()
+    k = len(synthetic)
+    levels = (2 * np.arange(k) + 1) / (2 * k)
+    quantiles = torch.from_numpy(np.quantile(real.double().numpy(), levels, axis=0, method="hazen")).float()
+    return (quantiles - synthetic.sort(dim=0).values).square().sum() / k
+
+
+@pytest.mark.parametrize("distance", ["lqm", "mean"])
+def test_cat_from_a_sketch_is_the_plain_loop_over_all_real_nodes(real, folder, distance):
+    ours = CaT(real, DISTANCES[distance], COUNTS, 0, CaTSettings(width=WIDTH, learning_rate=0.01), CPU)
+    features = ours.features.detach().clone().requires_grad_()
+    adam = torch.optim.Adam([features], lr=0.01)
+    ours.recall_from(Sketch(folder))
+    for step in range(8):
+        weight = weights(encoder_of_step(0, step, ENCODERS))
+        loss = sum(
+            plain_loss(distance, embed(dense(heard), weight), embed(own, weight))
+            for heard, own in zip(real.heard, features.split(COUNTS), strict=True)
+        )
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+        assert 10 * ours.step(step)["loss"] == pytest.approx(loss.item(), rel=1e-3)
+    # Adam moves a feature whose gradient is all but 0 by a whole step, up or down with the last bits.
+    apart = (ours.features - features).abs() > 1e-4
+    assert apart.float().mean() < 0.01
+
+
+def test_a_shard_has_means_grids_and_the_first_weights(real, folder):
+    shard = load_shard(folder, 1)
+    assert shard["weights"].equal(weights(1).flatten()[:64])
+    for label, heard in enumerate(real.heard):
+        found = embed(dense(heard), weights(1)).double().numpy()
+        np.testing.assert_allclose(shard[f"mean.{label}"], found.mean(axis=0), atol=1e-5)
+        expected = np.quantile(found, (2 * np.arange(6) + 1) / 12, axis=0, method="hazen")
+        np.testing.assert_allclose(shard[f"grid.{label}"], expected, atol=1e-5)
+
+
+def test_more_encoders_leave_the_first_ones_untouched(tmp_path, folder):
+    def files():
+        return {path.name: path.stat().st_mtime_ns for path in (tmp_path / "s").glob("encoder-*")}
+
+    make_sketch(tmp_path / "s", 1)
+    first = files()
+    assert make_sketch(tmp_path / "s").encoders == ENCODERS
+    assert first.items() <= files().items()
+    assert files().keys() == {path.name for path in folder.glob("encoder-*")}, "bit for bit as at once"
+
+
+def test_an_encoder_that_is_drawn_otherwise_is_refused(tmp_path, real, folder):
+    shard = load_shard(folder, 0)
+    save_file(shard | {"weights": shard["weights"] + 1e-3}, tmp_path / "other.safetensors")
+    method = CaT(real, DISTANCES["mean"], COUNTS, 0, CaTSettings(width=WIDTH), CPU)
+    (path,) = folder.glob("encoder-000000.*")
+    require_same_weights(method.encoder(SEED, 0), Shard(path))
+    with pytest.raises(ArtifactError, match="draws other encoders than the one that made the sketch"):
+        require_same_weights(method.encoder(SEED, 0), Shard(tmp_path / "other.safetensors", check=False))
+
+
+def test_a_sketch_of_a_graph_is_used_from_the_public_function(tmp_path, folder):
+    options = {"sketch": folder, "settings": {"steps": 3}, "show_progress": False}
+    small = lqm.condense("digits-knn", budget=10, out=tmp_path / "run", **options)
+    assert small.manifest["sketch"] == Sketch(folder).identity
+    assert small.manifest["settings"]["width"] == WIDTH
+    with pytest.raises(ConfigError, match="fine enough for 2 synthetic records of a class, not for"):
+        lqm.condense("digits-knn", budget=100, **options)
+    with pytest.raises(ConfigError, match="was made with width = 16, not 8"):
+        lqm.condense("digits-knn", budget=10, **options | {"settings": {"width": 8}})
+    with pytest.raises(ConfigError, match="is for method 'cat'; make one for 'puma'"):
+        lqm.condense("digits-knn", budget=10, method="puma", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "random"}, "method 'random' chooses real records and needs no sketch"),
+        ({"settings": {"learning_rate": 0.1}}, "setting 'learning_rate' has no part in a sketch for 'cat'"),
+        ({"compile": "on"}, "compile is for pictures, and 'digits-knn' is a graph; leave it out"),
+    ],
+)
+def test_what_can_not_be_sketched_is_refused(tmp_path, options, message):
+    with pytest.raises(ConfigError, match=message):
+        make_sketch(tmp_path / "s", **options)

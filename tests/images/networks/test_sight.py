@@ -1,0 +1,199 @@
+"""Compiled networks, against the same networks as torch runs them."""
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+
+from lqm.distances import DISTANCES
+from lqm.engine.compute import Compute
+from lqm.engine.probes import bf16_problem, compile_problem
+from lqm.images.methods.datadam import Attention
+from lqm.images.methods.dm import DM, DMSettings
+from lqm.images.methods.idm import IDM, IDMSettings
+from lqm.images.networks import (
+    Embedding,
+    Logits,
+    Network,
+    Sights,
+    make_network,
+    numbers_found,
+    sight,
+    sights,
+)
+
+SHAPE = (1, 8, 8)
+CHUNK = 8
+CLOSE = {"atol": 1e-5, "rtol": 1e-4}
+CPU = torch.device("cpu")
+
+
+def network(seed, spec="convnet:width=8:depth=2"):
+    torch.manual_seed(seed)
+    return make_network(spec, SHAPE, 10)
+
+
+def pictures(count, seed=0):
+    return torch.randn(count, *SHAPE, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    """Two looks, each compiled once for the whole file, and for 8 pictures."""
+    if problem := compile_problem():
+        pytest.skip(f"torch can't compile here: {problem}")
+    compute = Compute(compile=True)
+    return {"attention": Sights(Attention.of(4.0), compute), "logits": Sights(Logits, compute)}
+
+
+@pytest.fixture
+def chunks(monkeypatch):
+    """Many pictures go through in chunks of 8."""
+    monkeypatch.setattr(sight, "_PIXELS", CHUNK * SHAPE[1] * SHAPE[2])
+
+
+def eager(look, made):
+    return Sights(look, Compute()).of(made)
+
+
+def test_compiled_features_and_attention_are_the_eager_ones_and_so_are_the_gradients(compiled):
+    made = network(0).requires_grad_(False)
+    found, gradients = [], []
+    for one in (compiled["attention"].of(made), eager(Attention.of(4.0), made)):
+        given = pictures(CHUNK).requires_grad_()
+        parts = one(given)
+        sum((part * (1 + torch.arange(part.shape[1]))).sum() for part in parts).backward()
+        found.append(parts)
+        gradients.append(given.grad)
+    assert len(found[0]) == 2, "a map and the features"
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, **CLOSE)
+    torch.testing.assert_close(*gradients, atol=1e-5 * gradients[1].abs().max().item(), rtol=1e-4)
+    assert gradients[1].abs().max() > 0
+
+
+def learned(one, made):
+    """Gradients of the weights by the cross-entropy of a batch."""
+    made.zero_grad()
+    (logits,) = one(pictures(CHUNK))
+    F.cross_entropy(logits, torch.arange(CHUNK)).backward()
+    return logits.detach(), [parameter.grad.clone() for parameter in made.parameters()]
+
+
+def test_compiled_logits_are_the_eager_ones_and_so_are_the_gradients_of_the_weights(compiled):
+    made = network(0)
+    logits, gradients = learned(compiled["logits"].of(made), made)
+    expected, expected_gradients = learned(eager(Logits, made), made)
+    torch.testing.assert_close(logits, expected, **CLOSE)
+    for ours, theirs in zip(gradients, expected_gradients, strict=True):
+        torch.testing.assert_close(ours, theirs, **CLOSE)
+    assert all(gradient.abs().max() > 0 for gradient in gradients)
+
+
+def test_nothing_is_compiled_again_for_other_weights_or_another_network_of_the_kind(compiled):
+    first = network(0)
+    ours = compiled["logits"].of(first)
+    learned(ours, first)
+    stats = torch._dynamo.utils.counters["stats"]
+    before = stats["unique_graphs"]
+    assert before > 0
+    optimizer = torch.optim.SGD(first.parameters(), lr=0.1)
+    old, _ = learned(ours, first)
+    optimizer.step()
+    for made, one in ((first, ours), (network(1), None)):
+        new, _ = learned(one or compiled["logits"].of(made), made)
+        torch.testing.assert_close(new, learned(eager(Logits, made), made)[0], **CLOSE)
+        assert not torch.allclose(new, old, atol=1e-3), "the weights are seen as they are"
+    assert stats["unique_graphs"] == before
+
+
+def test_a_last_chunk_is_padded_and_that_changes_nothing(compiled, chunks):
+    made = network(2).requires_grad_(False)
+    one = compiled["attention"].of(made)
+    whole = pictures(3 * CHUNK)
+    expected = eager(Attention.of(4.0), made).of_many(whole)
+    full = one.of_many(whole)
+    before = torch._dynamo.utils.counters["stats"]["unique_graphs"]
+    for count in (CHUNK + 1, 2 * CHUNK + 5, 3 * CHUNK - 1):
+        for part, all_of_it, theirs in zip(one.of_many(whole[:count]), full, expected, strict=True):
+            assert len(part) == count
+            assert part.equal(all_of_it[:count]), "the other pictures of a chunk have no say"
+            torch.testing.assert_close(part, theirs[:count], **CLOSE)
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == before, "no shape of their own"
+
+
+@pytest.fixture
+def sizes(monkeypatch, chunks):
+    """The batches that networks are given."""
+    seen = []
+    original = Network.embed
+    monkeypatch.setattr(
+        "lqm.images.networks.network.Network.embed",
+        lambda self, images: seen.append(len(images)) or original(self, images),
+    )
+    return seen
+
+
+def test_many_pictures_go_through_in_chunks(sizes):
+    made = network(0)
+    (found,) = eager(Embedding, made).of_many(pictures(21))
+    assert sizes == [8, 8, 5]
+    assert not found.requires_grad
+    torch.testing.assert_close(found, made.embed(pictures(21)).detach(), **CLOSE)
+
+
+def test_a_network_that_normalises_by_its_batch_sees_all_at_once_unless_it_is_in_use(sizes):
+    made = network(0, "convnet:width=8:norm=batch")
+    eager(Embedding, made).of_many(pictures(21))
+    assert sizes == [21]
+    sizes.clear()
+    eager(Embedding, made.eval()).of_many(pictures(21))
+    assert sizes == [8, 8, 5]
+
+
+@pytest.mark.parametrize(("size", "chunk"), [(8, 512), (32, 32), (64, 8), (224, 8), (16, 128)])
+def test_chunks_are_of_few_large_pictures_or_many_small_ones(size, chunk):
+    assert sight.chunk_size(torch.zeros(1, 3, size, size)) == chunk
+
+
+def test_numbers_are_those_of_all_layers_and_the_network_is_left_as_it_was():
+    made = network(0)
+    found = numbers_found(made, SHAPE)
+    assert made.training
+    assert not any(module._forward_hooks for module in made.modules())
+    images, expected = torch.zeros(1, *SHAPE), 0
+    for layer in (*made.features, made.classifier):
+        images = layer(images)
+        expected += images.numel()
+    assert found == expected
+
+
+@pytest.fixture
+def pretended(monkeypatch):
+    """A torch.compile that changes nothing: what is left is how the weights are handed over."""
+    monkeypatch.setattr(torch, "compile", lambda function, dynamic: function)
+    sights.cache_clear()
+    yield Compute(compile=True)
+    sights.cache_clear()
+
+
+def test_networks_that_learn_and_networks_that_are_in_use_do_not_share_compiled_code(digits, pretended):
+    """DM's encoders normalise by their batch, those of IDM by what they have learned."""
+    spec = {"network": "convnet:width=8:norm=batch", "real_batch": 16}
+    losses = []
+    for compute in (Compute(), pretended):
+        DM(digits, DISTANCES["mean"], 1, 0, DMSettings(**spec), CPU, compute=compute).step(0)
+        small = {"student_steps": 2, "student_batch": 16, "class_weight": 0}
+        idm = IDM(digits, DISTANCES["mean"], 1, 0, IDMSettings(**spec, **small), CPU, compute=compute)
+        losses.append([idm.step(i)["loss"] for i in range(2)])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+def test_bf16_features_are_within_2_percent():
+    if problem := bf16_problem("cpu"):
+        pytest.skip(problem)
+    made = network(0, "convnet:width=32").requires_grad_(False)
+    exact, rounded = (Sights(Embedding, Compute(precision=word)).of(made) for word in ("fp32", "bf16"))
+    (expected,), (found,) = exact.of_many(pictures(600)), rounded.of_many(pictures(600))
+    assert found.dtype == torch.float32
+    difference = (found - expected).norm() / expected.norm()
+    assert 1e-5 < difference < 0.02

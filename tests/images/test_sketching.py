@@ -1,0 +1,212 @@
+"""Condensing from a sketch, against a plain loop that looks at all real pictures with the same encoders."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+from safetensors.torch import load_file
+
+import lqm
+from lqm.condensed.mosaic import expand
+from lqm.distances import DISTANCES
+from lqm.images.augment import NUMBERS, OPERATIONS, Record, augment
+from lqm.images.methods.dm import DM, DMSettings
+from lqm.images.methods.idm import IDM, SNAPSHOTS, SPACING, IDMSettings
+from lqm.images.networks import make_network
+from lqm.sketches import Sketch, encoder_of_step
+
+CPU = torch.device("cpu")
+NETWORK = "convnet:width=8:depth=2"
+PER_CLASS, STEPS, MOMENTUM, RATE = 2, 6, 0.5, 0.3
+
+
+def make_sketch(digits, out, encoders=4, **options):
+    return lqm.sketch(
+        digits, out=out, encoders=encoders, network=NETWORK, seed=7, show_progress=False, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, digits):
+    return make_sketch(digits, tmp_path_factory.mktemp("dm") / "sketch", max_per_class=PER_CLASS).path
+
+
+@pytest.fixture(scope="module")
+def idm_folder(tmp_path_factory, digits):
+    options = {"method": "idm", "settings": {"student_batch": 32}, "max_per_class": 4 * PER_CLASS}
+    out = tmp_path_factory.mktemp("idm") / "sketch"
+    return make_sketch(digits, out, SNAPSHOTS + 2, **options).path
+
+
+def load_shard(folder, number):
+    """The file of an encoder, as safetensors reads it."""
+    (path,) = folder.glob(f"encoder-{number:06d}.*")
+    return load_file(path)
+
+
+def shard_network(shard):
+    network = make_network(NETWORK, (1, 8, 8), 10)
+    weights = {n.removeprefix("encoder.weights."): t for n, t in shard.items() if ".weights." in n}
+    network.load_state_dict(weights)
+    return network.requires_grad_(False)
+
+
+def shard_record(shard, label):
+    operation = OPERATIONS[int(shard["augmentation.operations"][label])]
+    return Record(operation, shard["augmentation.numbers"][label : label + 1, : NUMBERS[operation]])
+
+
+def real_features(digits, network, record, label):
+    """Of all real pictures of a class."""
+    return network.embed(augment(digits.normalised(digits.train.of_class(label)), record))
+
+
+def plain_loss(distance, real, synthetic):
+    """The definition, with numpy's quantiles."""
+    if distance == "mean":
+        return (real.mean(dim=0) - synthetic.mean(dim=0)).square().sum()
+    k = len(synthetic)
+    levels = (2 * np.arange(k) + 1) / (2 * k)
+    quantiles = torch.from_numpy(np.quantile(real.double().numpy(), levels, axis=0, method="hazen")).float()
+    return (quantiles - synthetic.sort(dim=0).values).square().sum() / k
+
+
+class PlainSet:
+    """Pictures with momentum, clipped to legal pixels, written out."""
+
+    def __init__(self, pictures, digits):
+        self.pictures = pictures.detach().clone()
+        self.speed = torch.zeros_like(self.pictures)
+        self.low, self.high = (digits.normalised(torch.full((1, 1), value)).item() for value in (0.0, 1.0))
+
+    def move(self, loss_of):
+        leaf = self.pictures.clone().requires_grad_()
+        loss = loss_of(leaf)
+        loss.backward()
+        self.speed = MOMENTUM * self.speed + leaf.grad
+        self.pictures = (self.pictures - RATE * self.speed).clamp(self.low, self.high)
+        return loss.item()
+
+
+@pytest.mark.parametrize("distance", ["lqm", "mean"])
+def test_dm_from_a_sketch_is_the_plain_loop_over_all_real_pictures(digits, folder, distance):
+    settings = DMSettings(network=NETWORK, learning_rate=RATE, momentum=MOMENTUM)
+    ours = DM(digits, DISTANCES[distance], PER_CLASS, 0, settings, CPU)
+    plain = PlainSet(ours.pictures, digits)
+    ours.recall_from(Sketch(folder))
+    before = plain.pictures.clone()
+    for step in range(STEPS):
+        shard = load_shard(folder, encoder_of_step(0, step, 4))
+        network = shard_network(shard)
+
+        def loss_of(pictures, shard=shard, network=network):
+            total = 0.0
+            for label in range(10):
+                record = shard_record(shard, label)
+                real = real_features(digits, network, record, label)
+                total = total + plain_loss(distance, real, network.embed(augment(pictures[label], record)))
+            return total
+
+        assert 10 * ours.step(step)["loss"] == pytest.approx(plain.move(loss_of), rel=1e-3)
+    torch.testing.assert_close(ours.pictures.detach(), plain.pictures, atol=1e-4, rtol=1e-4)
+    assert (plain.pictures - before).abs().max() > 0.01
+
+
+@pytest.mark.parametrize("distance", ["lqm", "mean"])
+def test_idm_from_a_sketch_is_the_plain_loop_over_all_real_pictures(digits, idm_folder, distance):
+    weight = 0.01
+    settings = IDMSettings(network=NETWORK, learning_rate=RATE, momentum=MOMENTUM, class_weight=weight)
+    ours = IDM(digits, DISTANCES[distance], PER_CLASS, 0, settings, CPU)
+    plain = PlainSet(ours.pictures, digits)
+    ours.recall_from(Sketch(idm_folder))
+    accuracies = []
+    for step in range(3):
+        shard = load_shard(idm_folder, encoder_of_step(0, step, SNAPSHOTS + 2))
+        network = shard_network(shard).eval()
+        right, seen = shard["encoder.counts"].tolist()
+        accuracies.append(right / seen if seen else 0.0)
+        losses = []
+        for label in range(10):
+            record = shard_record(shard, label)
+
+            def loss_of(pictures, shard=shard, network=network, label=label, record=record):
+                synthetic = augment(expand(pictures[label], 2), record)
+                real = real_features(digits, network, record, label)
+                entropy = F.cross_entropy(network(synthetic), torch.full((len(synthetic),), label))
+                match = plain_loss(distance, real, network.embed(synthetic))
+                return match + weight * 100 * accuracies[-1] * entropy
+
+            losses.append(plain.move(loss_of))
+        metrics = ours.step(step)
+        assert metrics["loss"] == pytest.approx(sum(losses) / 10, rel=1e-3)
+        assert metrics["accuracy"] == pytest.approx(accuracies[-1])
+    assert max(accuracies) > 0.3, "the term of the class has had its say"
+    torch.testing.assert_close(ours.pictures.detach(), plain.pictures, atol=2e-4, rtol=1e-4)
+
+
+def test_datadam_from_a_sketch_of_whole_classes_is_a_step_that_sees_them_all(digits, tmp_path):
+    """A sketch that is fine enough to keep every real picture leaves nothing out."""
+    from lqm.images.methods.datadam import Attention, DataDAM, DataDAMSettings
+
+    options = {"method": "datadam", "max_per_class": 100}
+    made = make_sketch(digits, tmp_path / "sketch", 1, **options)
+    ours = DataDAM(digits, DISTANCES["lqm"], PER_CLASS, 0, DataDAMSettings(network=NETWORK), CPU)
+    ours.recall_from(made)
+    shard = load_shard(made.path, 0)
+    look = Attention(shard_network(shard), 4.0)
+    total = 0.0
+    for label in range(10):
+        record = shard_record(shard, label)
+        real = look(augment(digits.normalised(digits.train.of_class(label)), record))
+        synthetic = look(augment(ours.pictures[label].detach(), record))
+        for number, (t, s) in enumerate(zip(real, synthetic, strict=True)):
+            last = number == len(real) - 1
+            total += 100 * (0.01 if last else 1) * plain_loss("lqm" if last else "mean", t, s).item()
+    assert ours.step(0)["loss"] == pytest.approx(total / 10, rel=1e-4)
+
+
+def test_encoders_of_dm_are_fresh_networks_each_with_its_transforms(folder):
+    shards = [load_shard(folder, number) for number in range(4)]
+    weights = {shard["encoder.weights.classifier.weight"].numpy().tobytes() for shard in shards}
+    assert len(weights) == 4
+    drawn = {shard["augmentation.operations"].numpy().tobytes() for shard in shards}
+    assert len(drawn) > 1, "each has transforms of its own"
+    assert (
+        len(set(torch.stack([shard["augmentation.operations"] for shard in shards]).flatten().tolist())) > 1
+    )
+
+
+def test_means_are_those_of_all_pictures_and_grids_are_numpys(digits, folder):
+    shard = load_shard(folder, 1)
+    network = shard_network(shard)
+    for label in range(10):
+        real = real_features(digits, network, shard_record(shard, label), label).double().numpy()
+        np.testing.assert_allclose(shard[f"mean.0.{label}"], real.mean(axis=0), atol=1e-5)
+        levels = (2 * np.arange(6) + 1) / 12
+        expected = np.quantile(real, levels, axis=0, method="hazen")
+        np.testing.assert_allclose(shard[f"grid.0.{label}"], expected, atol=1e-5)
+
+
+def accuracy_on_test(digits, shard):
+    logits = shard_network(shard).eval()(digits.normalised(digits.test.images))
+    return (logits.argmax(dim=1) == digits.test.labels).float().mean().item()
+
+
+def test_encoders_of_idm_are_snapshots_of_a_network_that_learns_and_then_of_another(digits, idm_folder):
+    shards = [load_shard(idm_folder, number) for number in range(SNAPSHOTS + 2)]
+    assert SNAPSHOTS == 20
+    seen = [int(shard["encoder.counts"][1]) for shard in shards]
+    assert seen == [32 * SPACING * place for place in (*range(SNAPSHOTS), 0, 1)]
+    judged = [accuracy_on_test(digits, shard) for shard in shards]
+    assert judged[0] < 0.3
+    assert judged[19] > judged[1] + 0.1
+    assert judged[19] > judged[5] > judged[0]
+    assert judged[20] < 0.3, "a new network"
+    own = [int(shard["encoder.counts"][0]) / max(1, count) for shard, count in zip(shards, seen, strict=True)]
+    assert own[:20] == sorted(own[:20]), "its accuracy on what it has learned from rises"
+    weights = [shard["encoder.weights.classifier.weight"] for shard in shards]
+    moves = [(b - a).norm().item() for a, b in pairwise(weights)]
+    assert all(move > 0 for move in moves)
+    assert moves[19] > 2 * max(moves[:19]), "from one trajectory to the next it is far"

@@ -1,0 +1,205 @@
+"""A sketch as a folder: what is in it stays, and what is damaged or missing is made again alike."""
+
+import hashlib
+import signal
+import subprocess
+import sys
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import lqm
+from lqm.errors import ArtifactError, ConfigError
+from lqm.sketches import Shard, Sketch, SketchWriter
+
+CONFIG = {"method": "dm", "seed": 0}
+SETTINGS = {"network": "convnet:width=8:depth=2"}
+TENSORS = {"grid.0.1": torch.arange(6.0).view(3, 2), "mean.0.1": torch.ones(2), "encoder.a.b": torch.zeros(1)}
+
+
+def sketch(out, encoders=4, **options):
+    options = {"max_per_class": 2, "real_batch": 20, "settings": SETTINGS, **options}
+    return lqm.sketch("digits", out=out, encoders=encoders, show_progress=False, **options)
+
+
+def files(folder):
+    """The shards, and when each was written."""
+    return {path.name: path.stat().st_mtime_ns for path in sorted(folder.glob("encoder-*.safetensors"))}
+
+
+def shard_path(folder, number):
+    (path,) = folder.glob(f"encoder-{number:06d}.*.safetensors")
+    return path
+
+
+def flip(path):
+    """Change one bit in the middle."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("straight") / "sketch"
+    sketch(folder)
+    return list(files(folder))
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    with SketchWriter(tmp_path / "sketch", CONFIG, {"torch": "x"}) as writer:
+        assert writer.finished() == set()
+        for number in (0, 1, 3):
+            writer.write(number, TENSORS)
+        assert writer.finished() == {0, 1, 3}
+        assert writer.read(3)["mean.0.1"].equal(TENSORS["mean.0.1"])
+    found = Sketch(tmp_path / "sketch")
+    assert found.config == CONFIG
+    assert found.encoders == 2, "up to the one that is missing"
+    assert set(found[1].names) == set(TENSORS)
+    for name, tensor in TENSORS.items():
+        assert found[1][name].equal(tensor)
+    assert found[0].below("encoder").keys() == {"a.b"}
+
+
+def test_a_file_bears_the_hash_of_its_content(tmp_path, straight):
+    sketch(tmp_path / "sketch", 1)
+    path = shard_path(tmp_path / "sketch", 0)
+    assert path.name.split(".")[1] == hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+    assert "encoder.weights.classifier.weight" in load_file(path)
+    assert [path.name] == straight[:1], "the same whenever it is made"
+
+
+def test_a_flipped_bit_is_refused_by_name_when_it_is_used_and_made_again_by_a_sketch(
+    tmp_path, straight, capsys
+):
+    folder = tmp_path / "sketch"
+    sketch(folder)
+    before = files(folder)
+    path = shard_path(folder, 2)
+    flip(path)
+    damaged = Sketch(folder)
+    assert damaged[1].names
+    with pytest.raises(ArtifactError, match=f"{path.name} is damaged.*let `lqm sketch` make it again"):
+        damaged[2]
+    settings = {"steps": 8}
+    with pytest.raises(ArtifactError, match=f"{path.name} is damaged"):
+        lqm.condense("digits", per_class=1, sketch=folder, settings=settings, show_progress=False)
+    sketch(folder)
+    assert f"{path.name} is damaged" in capsys.readouterr().err
+    assert list(files(folder)) == straight
+    kept = {name: time for name, time in before.items() if name != path.name}
+    assert kept.items() <= files(folder).items(), "the others are not touched"
+    lqm.condense("digits", per_class=1, sketch=folder, settings=settings, show_progress=False)
+
+
+def test_a_file_that_is_cut_off_is_refused(tmp_path):
+    sketch(tmp_path / "sketch", 1)
+    path = shard_path(tmp_path / "sketch", 0)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ArtifactError, match="is damaged"):
+        Sketch(tmp_path / "sketch")[0]
+    with pytest.raises(ArtifactError, match=f"{path.name} can't be read"):
+        Shard(path, check=False)
+
+
+def test_more_encoders_leave_the_first_ones_untouched(tmp_path, straight):
+    folder = tmp_path / "sketch"
+    assert sketch(folder, 4).encoders == 4
+    first = files(folder)
+    assert list(first) == straight
+    longer = sketch(folder, 8)
+    assert longer.encoders == 8
+    assert len(files(folder)) == 8
+    assert first.items() <= files(folder).items()
+    assert sketch(folder, 2).encoders == 8, "fewer are there already"
+
+
+KILLED = """
+import os, signal, sys, torch
+torch.set_num_threads(1)
+rename, count = os.replace, 0
+def deadly(*paths):
+    global count
+    count += 1
+    if count == 4:  # run.json, two encoders, and then
+        os.kill(os.getpid(), signal.SIGKILL)
+    rename(*paths)
+os.replace = deadly
+import lqm
+lqm.sketch("digits", out=sys.argv[1], encoders=4, max_per_class=2, real_batch=20,
+           settings={"network": "convnet:width=8:depth=2"}, show_progress=False)
+"""
+
+
+def test_a_sketch_that_was_killed_goes_on_and_ends_bit_for_bit_like_another(tmp_path, straight):
+    folder = tmp_path / "sketch"
+    child = subprocess.run([sys.executable, "-c", KILLED, folder], timeout=120)
+    assert child.returncode == -signal.SIGKILL
+    assert list(files(folder)) == straight[:2]
+    left = {path.name for path in folder.iterdir()} - {"run.json", ".lock", *straight}
+    assert left, "it died in the middle of a file"
+    before = files(folder)
+    assert sketch(folder).encoders == 4
+    assert list(files(folder)) == straight
+    assert before.items() <= files(folder).items()
+    assert not left & {path.name for path in folder.iterdir()}, "what was left is cleared away"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": 1}, "sketch.seed = 0, not 1"),
+        ({"max_per_class": 3}, "sketch.max_per_class = 2, not 3"),
+        ({"real_batch": 21}, "sketch.settings.real_batch = 20, not 21"),
+        ({"method": "idm"}, "sketch.method = 'dm', not 'idm'"),
+        ({"settings": {"network": "mlp"}}, "sketch.settings.network = 'convnet:width=8:depth=2', not 'mlp'"),
+    ],
+)
+def test_another_configuration_in_the_same_folder_is_refused(tmp_path, options, message):
+    sketch(tmp_path / "sketch", 1)
+    before = files(tmp_path / "sketch")
+    with pytest.raises(ConfigError, match=message):
+        sketch(tmp_path / "sketch", 1, **options)
+    assert files(tmp_path / "sketch") == before
+
+
+def test_two_writers_at_once_are_refused(tmp_path):
+    with SketchWriter(tmp_path / "sketch", CONFIG, {}):
+        with pytest.raises(ArtifactError, match="is in use by another process"):
+            SketchWriter(tmp_path / "sketch", CONFIG, {}).__enter__()
+        with pytest.raises(ArtifactError, match="is in use by another process"):
+            sketch(tmp_path / "sketch")
+    with SketchWriter(tmp_path / "sketch", CONFIG, {}) as writer:
+        assert writer.finished() == set()
+
+
+def test_a_folder_without_a_sketch_is_refused(tmp_path, tiny):
+    with pytest.raises(ArtifactError, match="holds no sketch; name a folder that `lqm sketch` has made"):
+        Sketch(tmp_path)
+    with SketchWriter(tmp_path / "empty", CONFIG, {}):
+        pass
+    with pytest.raises(ArtifactError, match="has no encoder yet; let `lqm sketch` go on with it"):
+        Sketch(tmp_path / "empty")
+    lqm.condense("digits", per_class=1, settings=tiny, out=tmp_path / "run", show_progress=False)
+    with pytest.raises(ArtifactError, match="holds something else than a sketch"):
+        Sketch(tmp_path / "run")
+    with pytest.raises(ConfigError):
+        sketch(tmp_path / "run")
+
+
+def test_a_run_in_the_folder_of_a_sketch_is_refused(tmp_path, tiny):
+    sketch(tmp_path / "sketch", 1)
+    before = files(tmp_path / "sketch")
+    with pytest.raises(ConfigError, match="choose another folder"):
+        lqm.condense("digits", per_class=1, settings=tiny, out=tmp_path / "sketch", show_progress=False)
+    assert files(tmp_path / "sketch") == before
+
+
+def test_the_identity_follows_the_configuration_and_the_number_of_encoders(tmp_path):
+    found = [sketch(tmp_path / "one", 1).identity, sketch(tmp_path / "one", 2).identity]
+    found.append(sketch(tmp_path / "other", 2, seed=1).identity)
+    found.append(sketch(tmp_path / "again", 2).identity)
+    assert found[1] == found[3]
+    assert found[0] != found[1] != found[2]
