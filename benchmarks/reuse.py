@@ -1,10 +1,11 @@
 """How often to reuse a view of the real pictures: accuracy for equal work, on held-out training pictures.
 
-    LQM_DATA=... python -m benchmarks.reuse --out runs/reuse
+    LQM_DATA=... python -m benchmarks.reuse --out runs/reuse --method dm --per-class 10
 
 Every choice of (real pictures a class, reuse, window) gets as many steps as the same work allows, counted in
-pictures that go through a network (those with gradients three times). A fifth of the training pictures is the
-judge; the test pictures are never looked at. What is finished in the folder is not done again.
+pictures that go through a network (those with gradients three times); all else is the recipe's for two cores.
+A fifth of the training pictures is the judge; the test pictures are never looked at. What is finished in the
+folder is not done again.
 """
 
 import json
@@ -17,11 +18,13 @@ import torch
 import tyro
 
 import lqm
+from lqm.distances import DISTANCES
 from lqm.images.evaluation import PROTOCOLS, score
+from lqm.images.methods import METHODS
 from lqm.images.sources import ImageSource, Pictures
+from lqm.recipes import fitting_recipe
 
-CHOICES = ((64, 1, 1), (64, 5, 10), (64, 5, 50), (256, 1, 1), (256, 5, 1), (256, 5, 10), (256, 5, 50))
-CHOICES += ((256, 10, 10), (256, 10, 50), (256, 20, 50))
+_CPU = torch.device("cpu")
 
 
 def main(
@@ -30,39 +33,46 @@ def main(
     method: str = "dm",
     distance: str = "lqm",
     per_class: int = 10,
-    work: tuple[int, ...] = (200_000, 600_000),
-    choices: tuple[tuple[int, int, int], ...] = CHOICES,
+    work: tuple[int, ...] = (400_000,),
+    choices: tuple[tuple[int, int, int], ...] = ((64, 1, 1), (64, 5, 10), (256, 5, 10), (256, 10, 50)),
+    learning_rates: tuple[float, ...] = (3.0, 10.0, 30.0),
     seeds: tuple[int, ...] = (0,),
-    networks: int = 3,
-    network: str = "convnet:width=32",
-    learning_rates: tuple[float, ...] = (10.0,),
+    networks: int = 2,
 ) -> None:
     data = _held_out(lqm.load_source(source))
+    recipe = fitting_recipe(data.recipes, method, per_class, cpu=True)
     rules = replace(PROTOCOLS["quick-200"], networks=networks)
-    for amount in work:
-        for (real_batch, reuse, window), rate in product(choices, learning_rates):
-            steps = round(amount / (len(data.class_names) * (real_batch / reuse + 3 * per_class)))
-            options = {"steps": steps, "real_batch": real_batch, "reuse": reuse, "window": window}
-            found, seconds = [], []
-            for seed in seeds:
-                small = lqm.condense(
-                    data,
-                    method=method,
-                    distance=distance,
-                    per_class=per_class,
-                    seed=seed,
-                    settings={**options, "network": network, "learning_rate": rate},
-                    out=out / f"{method}-{per_class}-{real_batch}-{reuse}-{window}-{rate:g}-{seed}",
-                    show_progress=False,
-                )
-                records = Pictures(*small.records())
-                judged = score(lambda j, r=records: r, data, rules, seed=seed, device=torch.device("cpu"))
-                found.append(100 * judged.accuracy)
-                seconds.append(small.manifest["seconds"])
-            row = {"work": amount, "rate": rate, **options}
-            print(
-                json.dumps({**row, "accuracy": fmean(found), "each": found, "seconds": seconds}), flush=True
+    for amount, (real_batch, reuse, window), rate in product(work, choices, learning_rates):
+        options = {"real_batch": real_batch, "reuse": reuse, "window": window, "learning_rate": rate}
+        settings = {**recipe.settings, **options}
+        kind = METHODS[method]
+        learner = kind(data, DISTANCES[distance], per_class, 0, kind.Settings(**settings), _CPU)
+        settings["steps"] = round(amount / learner.pictures_seen)
+        found, seconds = [], []
+        for seed in seeds:
+            name = f"{method}-{per_class}-{real_batch}-{reuse}-{window}-{rate:g}-{seed}"
+            small = lqm.condense(
+                data,
+                method=method,
+                distance=distance,
+                per_class=per_class,
+                seed=seed,
+                settings=settings,
+                out=out / name,
+                show_progress=False,
             )
+            records = Pictures(*small.records())
+            judged = score(lambda j, r=records: r, data, rules, seed=seed, device=_CPU)
+            found.append(100 * judged.accuracy)
+            seconds.append(small.manifest["seconds"])
+        row = {
+            "method": method,
+            "per_class": per_class,
+            "work": amount,
+            "steps": settings["steps"],
+            **options,
+        }
+        print(json.dumps({**row, "accuracy": fmean(found), "each": found, "seconds": seconds}), flush=True)
 
 
 def _held_out(source: ImageSource) -> ImageSource:

@@ -112,13 +112,21 @@ def evaluate(
     makers = makers or {rules.network: None}
     for name, maker in makers.items():
         kind.fresh_network(data, maker or name, seed, 0)
-    how = _compute(kind, data, rules, makers, small, baselines, compile, precision, where, show_progress)
+    training_sets = ("condensed", *baselines)
+    named = all(maker is None for maker in makers.values())
+    numbers = 0.0
+    if kind.numbers and named:
+        own_rules = [replace(rules, network=name) for name in makers]
+        numbers = sum(kind.numbers(data, own, len(small.labels), training_sets) for own in own_rules)
+    how, words = _compute(kind, compile, precision, where, numbers, named=named)
+    for line in words if show_progress else ():
+        warn(line)
     sets: dict[str, Callable[[int], Any]] = {}
     by_network: dict[str, Scores] = {}
     for name, maker in makers.items():
         own = replace(rules, network=name)
         by_network[name] = {}
-        for training_set in ("condensed", *baselines):
+        for training_set in training_sets:
             if training_set not in sets:
                 sets[training_set] = kind.records(training_set, small, data, rules, seed, where)
             title = f"evaluate {training_set}" + (f" by {name}" if len(makers) > 1 else "")
@@ -143,35 +151,21 @@ def evaluate(
 
 def _compute(
     kind: Kind,
-    data: Any,
-    rules: Protocol,
-    makers: Mapping[str, Callable[..., nn.Module] | None],
-    small: CondensedSet,
-    baselines: Sequence[str],
     compile: str | None,
     precision: str | None,
     device: torch.device,
-    show_progress: bool,
-) -> dict[str, Compute]:
-    """How networks are run, for a kind of networks that may be run in several ways."""
-    if kind.numbers is None:
-        for name, value in (("compile", compile), ("precision", precision)):
-            if value is not None:
-                raise ConfigError(
-                    f"{name} is for pictures, and this set is condensed from a graph; leave it out"
-                )
-        return {}
-    named = all(maker is None for maker in makers.values())
-    numbers = 0.0
-    for network in makers if named else ():
-        own = replace(rules, network=network)
-        numbers += kind.numbers(data, own, len(small.labels), False) * (1 + len({*baselines} - {"full"}))
-        if "full" in baselines:
-            numbers += kind.numbers(data, own, len(data.train.labels), True)
-    compute, words = decide(compile or "auto", precision or "fp32", device, numbers=numbers, named=named)
-    for line in words if show_progress else ():
-        warn(line)
-    return {"compute": compute}
+    numbers: float,
+    *,
+    named: bool,
+) -> tuple[dict[str, Compute], tuple[str, ...]]:
+    """How networks are run, if these may be run in several ways, and what to say of it."""
+    if kind.numbers:
+        compute, words = decide(compile or "auto", precision or "fp32", device, numbers=numbers, named=named)
+        return {"compute": compute}, words
+    for name, value in (("compile", compile), ("precision", precision)):
+        if value is not None:
+            raise ConfigError(f"{name} is for pictures, and this set is of a graph; leave it out")
+    return {}, ()
 
 
 def _makers(

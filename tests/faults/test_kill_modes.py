@@ -14,10 +14,12 @@ from lqm.engine.probes import compile_problem
 
 # For each run that it is given, forks a process that dies while it writes its fifth checkpoint.
 SCRIPT = """
-import json, os, signal, sys, torch
+import json, os, signal, sys, traceback, torch
 torch.set_num_threads(1)
 import lqm
-condense = lqm.condense
+# What every child would import and read anew.
+import torch._dynamo, torch._inductor.compile_fx
+condense, sources = lqm.condense, (lqm.load_source("digits"), lqm.load_graph("digits-knn"))
 rename, count = os.replace, 0
 def deadly(*paths):
     global count
@@ -31,8 +33,9 @@ for source, options in json.load(sys.stdin):
         os.replace = deadly
         try:
             condense(source, **options)
-        finally:
-            os._exit(1)
+        except BaseException:
+            traceback.print_exc()
+        os._exit(1)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 

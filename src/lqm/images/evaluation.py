@@ -1,6 +1,6 @@
 """What a set of pictures is worth: the test accuracy of fresh networks trained on it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil
 from typing import ClassVar
@@ -178,11 +178,17 @@ def fresh_network(source: ImageSource, maker: str | NetworkMaker, seed: int, ind
         return make_network(maker, source.shape, len(source.class_names))
 
 
-def numbers_to_evaluate(source: ImageSource, protocol: EvaluationProtocol, records: int, full: bool) -> float:
-    """About how many numbers all layers give while all networks learn from so many pictures."""
+def numbers_to_evaluate(
+    source: ImageSource, protocol: EvaluationProtocol, records: int, training_sets: Sequence[str]
+) -> float:
+    """About how many numbers all layers give while networks learn from each of these training sets."""
+    seen = 0
+    for name in training_sets:
+        full = name == "full"
+        count = len(source.train.labels) if full else records
+        networks = protocol.full_networks if full else protocol.networks
+        seen += networks * protocol.epochs_for(count, full=full) * count
     network = fresh_network(source, protocol.network, 0, 0)
-    networks = protocol.full_networks if full else protocol.networks
-    seen = networks * protocol.epochs_for(records, full=full) * records
     return 3.0 * seen * numbers_found(network, source.shape)
 
 
