@@ -8,7 +8,7 @@ from typing import Any
 
 from lqm.condensed import CondensedSet, load
 from lqm.distances import DISTANCES, Distance
-from lqm.engine import Config, RunFolder, recorded_environment, resolve_device, run
+from lqm.engine import Config, RunFolder, recorded, resolve_device, run
 from lqm.engine.progress import warn
 from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.graphs.methods import METHODS as GRAPH_METHODS
@@ -110,18 +110,24 @@ def condense(
         "data_dir": data_dir,
         "device": where,
         "show_progress": show_progress,
-        "sketch": Sketch(sketch) if sketch is not None else None,
+        "sketch": Sketch(sketch, _encoders_before(out)) if sketch is not None else None,
     }
     if graph:
         plan = plan_nodes(source, **common, **of_graphs)
     else:
-        plan = plan_pictures(source, **common, **of_pictures, before=recorded_environment(out))
+        plan = plan_pictures(source, **common, **of_pictures, before=recorded(out)["environment"])
     how = {"checkpoint_seconds": checkpoint_seconds, "show_progress": show_progress}
     if out is None:
         return _learn(plan, None, how)
     with RunFolder(Path(out), plan.config, plan.record["environment"]) as folder:
         finished = _finished(folder.path, plan.config | {"steps": plan.steps})
         return finished or _learn(plan, folder, how).write(folder.path)
+
+
+def _encoders_before(out: str | Path | None) -> int | None:
+    """How many encoders a run that is taken up again began with: its sketch may have got more since."""
+    sketch = recorded(out)["config"].get("sketch")
+    return int(sketch["encoders"]) if sketch else None
 
 
 def refuse_options(source: Any, method: str | None, *, graph: bool, options: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -107,31 +107,26 @@ def evaluate(
     for name in baselines:
         choose(name, dict.fromkeys(kind.baselines), "baseline")
     makers = _makers(kind, networks)
+    asked = (compile, precision)
     rules = chosen or kind.read_protocol(**small.manifest["evaluation"])
     data = _source_of(kind, small, source, data_dir)
     makers = makers or {rules.network: None}
     for name, maker in makers.items():
         kind.fresh_network(data, maker or name, seed, 0)
-    training_sets = ("condensed", *baselines)
-    named = all(maker is None for maker in makers.values())
-    numbers = 0.0
-    if kind.numbers and named:
-        own_rules = [replace(rules, network=name) for name in makers]
-        numbers = sum(kind.numbers(data, own, len(small.labels), training_sets) for own in own_rules)
-    how, words = _compute(kind, compile, precision, where, numbers, named=named)
-    for line in words if show_progress else ():
-        warn(line)
     sets: dict[str, Callable[[int], Any]] = {}
     by_network: dict[str, Scores] = {}
     for name, maker in makers.items():
         own = replace(rules, network=name)
         by_network[name] = {}
-        for training_set in training_sets:
+        for training_set in ("condensed", *baselines):
             if training_set not in sets:
                 sets[training_set] = kind.records(training_set, small, data, rules, seed, where)
             title = f"evaluate {training_set}" + (f" by {name}" if len(makers) > 1 else "")
             full = training_set == "full"
             count = own.full_networks if full else own.networks
+            how = _compute(kind, data, own, small, full, asked, where, named=maker is None)
+            for line in how.words if show_progress else ():
+                warn(line)
             with Progress(title, count, shown=show_progress) as bar:
                 by_network[name][training_set] = kind.score(
                     sets[training_set],
@@ -142,30 +137,41 @@ def evaluate(
                     network=maker,
                     full=full,
                     after_each=bar.update,
-                    **how,
+                    **how.options,
                 )
             if training_set == "condensed":
-                small = _noted(small, own, seed, by_network[name][training_set])
+                small = _noted(small, own, seed, by_network[name][training_set], how)
     return Evaluation(rules, by_network, small)
+
+
+class _How(NamedTuple):
+    """How the networks of one training set are run: an option for their score, and what to say of it."""
+
+    options: dict[str, Compute]
+    words: tuple[str, ...] = ()
 
 
 def _compute(
     kind: Kind,
-    compile: str | None,
-    precision: str | None,
+    data: Any,
+    own: Protocol,
+    small: CondensedSet,
+    full: bool,
+    asked: tuple[str | None, str | None],
     device: torch.device,
-    numbers: float,
     *,
     named: bool,
-) -> tuple[dict[str, Compute], tuple[str, ...]]:
-    """How networks are run, if these may be run in several ways, and what to say of it."""
-    if kind.numbers:
-        compute, words = decide(compile or "auto", precision or "fp32", device, numbers=numbers, named=named)
-        return {"compute": compute}, words
-    for name, value in (("compile", compile), ("precision", precision)):
-        if value is not None:
-            raise ConfigError(f"{name} is for pictures, and this set is of a graph; leave it out")
-    return {}, ()
+) -> _How:
+    """What is decided for one training set, from its own work alone, whatever else is evaluated."""
+    if kind.numbers is None:
+        for name, value in zip(("compile", "precision"), asked, strict=True):
+            if value is not None:
+                raise ConfigError(f"{name} is for pictures, and this set is of a graph; leave it out")
+        return _How({})
+    numbers = kind.numbers(data, own, small, full) if named else 0.0
+    compile_, precision = asked
+    compute, words = decide(compile_ or "auto", precision or "fp32", device, numbers=numbers, named=named)
+    return _How({"compute": compute}, words)
 
 
 def _makers(
@@ -178,9 +184,10 @@ def _makers(
     return {kind.check_spec(spec): None for spec in specs}
 
 
-def _noted(small: CondensedSet, protocol: Protocol, seed: int, found: Score) -> CondensedSet:
+def _noted(small: CondensedSet, protocol: Protocol, seed: int, found: Score, how: _How) -> CondensedSet:
     """The set with the score in its manifest, in memory and, where that can be written, on disk."""
     entry = {"protocol": asdict(protocol), "seed": seed, "accuracy": found.accuracy, **asdict(found)}
+    entry |= {name: asdict(compute) for name, compute in how.options.items()}
     try:
         return small.with_score(entry)
     except ArtifactError as error:

@@ -187,8 +187,8 @@ class Kind:
             set, the source, the protocol, the seed and the device.
         score: the score of these: (records, source, protocol, seed=, device=, network=, full=, after_each=),
             and compute= if it compiles.
-        numbers: about how many numbers the layers of networks give in the evaluation of a set of so many
-            records beside others: (source, protocol, records, training sets); none if they don't compile.
+        numbers: about how many numbers the layers of networks give in the evaluation of a set: (source,
+            protocol, condensed set, full); none if they don't compile.
     """
 
     what: str
@@ -201,4 +201,4 @@ class Kind:
     fresh_network: Callable[..., Any]
     records: Callable[[str, Any, Any, Any, int, torch.device], Callable[[int], Any]]
     score: Callable[..., Score]
-    numbers: Callable[[Any, Any, int, Sequence[str]], float] | None = None
+    numbers: Callable[[Any, Any, Any, bool], float] | None = None

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from lqm.condensing import refuse_options
-from lqm.engine import recorded_environment, resolve_device
+from lqm.engine import recorded, resolve_device
 from lqm.engine.progress import Progress, warn
 from lqm.errors import ConfigError
 from lqm.graphs.sketch_planning import plan_graph_sketch
@@ -94,7 +94,7 @@ def sketch(
     if graph:
         plan = plan_graph_sketch(source, **common, **of_graphs)
     else:
-        before = recorded_environment(out)
+        before = recorded(out)["environment"]
         plan = plan_picture_sketch(source, encoders=encoders, before=before, **common, **of_pictures)
     with SketchWriter(Path(out), plan.config, plan.environment) as writer:
         finished = writer.finished()

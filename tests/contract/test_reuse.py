@@ -15,9 +15,10 @@ from lqm.sketches import Sketch
 CPU = torch.device("cpu")
 NETWORK = "convnet:width=8:depth=2"
 SMALL = {"network": NETWORK, "real_batch": 8}
-QUEUE = {"student_batch": 16, "student_steps": 2, "queue_interval": 2, "queue_limit": 4}
+QUEUE = {"student_batch": 16, "student_steps": 1, "queue_interval": 2, "queue_limit": 4}
 WINDOW = {"reuse": 3, "window": 2}
-STEPS = 10
+# Stopped in the middle of a view's time, or on the verge of a new one.
+STEPS, STOPS = 10, (4, 6, 8)
 
 
 @pytest.fixture(scope="module")
@@ -63,14 +64,14 @@ def assert_same(first, second):
         assert tensor.equal(second[name]), name
 
 
-def assert_any_state_goes_on_bit_for_bit(make, stops=range(STEPS)):
-    """Stopped after any step, a learner that is new, and one that has gone on, both end alike."""
+def assert_any_state_goes_on_bit_for_bit(make):
+    """A learner that is new, one that has gone on, and one that is asked again, all end alike."""
     straight = make()
     states = []
     for i in range(STEPS):
         states.append(copied(straight.state()))
         straight.step(i)
-    for stop in stops:
+    for stop in STOPS:
         resumed = make()
         for learner in (resumed, straight, resumed):
             learner.load_state(states[stop])
@@ -80,24 +81,30 @@ def assert_any_state_goes_on_bit_for_bit(make, stops=range(STEPS)):
         assert_same(resumed.state(), straight.state())
 
 
-@pytest.mark.parametrize("distance", ["lqm", "sliced-wasserstein"])
-@pytest.mark.parametrize("method", ["dm", "datadam", "idm", "cat"])
+DRAWING = "sliced-wasserstein"
+
+
+@pytest.mark.parametrize(
+    ("method", "distance"),
+    [("dm", "lqm"), ("dm", DRAWING), ("datadam", "lqm"), ("idm", "lqm"), ("cat", "lqm"), ("cat", DRAWING)],
+)
 def test_a_window_of_shared_views_goes_on_bit_for_bit(build, method, distance):
     assert_any_state_goes_on_bit_for_bit(lambda: build(method, distance, **WINDOW))
 
 
-def test_a_view_from_before_the_stop_is_needed_after_it(build):
+def test_a_view_from_before_the_stop_is_made_again_after_it(build):
     """Else the test above would show nothing."""
-    for method in ("dm", "idm"):
-        straight, resumed = build(method, **WINDOW), build(method, **WINDOW)
-        made_again = []
-        for i in range(STEPS):
-            resumed.load_state(copied(straight.state()))
-            resumed.window.views.clear()
+    for stop in STOPS:
+        resumed = build("dm", **WINDOW)
+        made = []
+        resumed.window._make = lambda number, make=resumed.make_view, made=made: (
+            made.append(number) or make(number)
+        )
+        for i in range(stop, STEPS):
             resumed.step(i)
-            made_again.append(len(resumed.window.views))
-            straight.step(i)
-        assert max(made_again) == 2
+        if min(made) < stop // WINDOW["reuse"]:
+            return
+    pytest.fail("no step after a stop has drawn a view from before it")
 
 
 def test_views_that_are_shared_are_others_than_views_of_their_own(build):
@@ -120,14 +127,14 @@ def with_dropout(shape, classes):
     )
 
 
-@pytest.mark.parametrize("method", ["dm", "datadam", "idm"])
+@pytest.mark.parametrize("method", ["dm", "idm"])
 def test_a_shared_view_of_a_network_that_draws_by_itself_goes_on_bit_for_bit(build, method):
     assert_any_state_goes_on_bit_for_bit(lambda: build(method, own=with_dropout, **WINDOW))
 
 
 @pytest.mark.parametrize("method", ["dm", "datadam"])
 def test_a_network_that_normalises_by_its_batch_sees_all_classes_in_one_turn(build, method, monkeypatch):
-    monkeypatch.setattr(METHODS[method], "pictures_at_once", 16)
+    monkeypatch.setattr(METHODS[method], "real_at_once", 16)
     assert [len(turn) for turn in build(method).turns] == [2] * 5
     assert [len(turn) for turn in build(method, network=f"{NETWORK}:norm=batch").turns] == [10]
 
@@ -155,12 +162,13 @@ def test_a_state_is_small_when_views_come_from_a_sketch(build, sketches):
 def test_compiled_networks_go_on_bit_for_bit_and_end_like_others(build):
     if problem := compile_problem():
         pytest.skip(f"torch can't compile here: {problem}")
-    assert_any_state_goes_on_bit_for_bit(lambda: build("dm", compute=Compute(compile=True), **WINDOW), [4, 7])
+    settings = WINDOW | {"network": "convnet:width=8:depth=1"}
+    assert_any_state_goes_on_bit_for_bit(lambda: build("dm", compute=Compute(compile=True), **settings))
     ends = []
     for compute in (Compute(), Compute(compile=True)):
-        learner = build("dm", "mean", compute, **WINDOW)
+        learner = build("dm", "mean", compute, **settings)
         for i in range(STEPS):
             learner.step(i)
         ends.append(learner.result().images)
-    assert not ends[0].equal(build("dm").result().images)
     torch.testing.assert_close(*ends, atol=1e-4, rtol=1e-3)
+    assert not torch.allclose(ends[0], build("dm").result().images, atol=1e-2)

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 import lqm
-from lqm.engine import compute, probes, recorded_environment
+from lqm.engine import compute, probes, recorded
 from lqm.engine.compute import Compute, decide
-from lqm.engine.probes import bf16_problem, compile_problem
+from lqm.engine.probes import Trial, compile_problem, try_bf16
 from lqm.errors import ConfigError
 from lqm.images.networks import sights
 
@@ -19,12 +19,7 @@ LITTLE, MUCH = 1e9, 1e13
 def able(monkeypatch):
     """A machine that can do everything, unless a test says otherwise."""
     monkeypatch.setattr(compute, "compile_problem", lambda: None)
-    monkeypatch.setattr(compute, "bf16_problem", lambda device: None)
-
-
-def unable(monkeypatch, **problems):
-    for name, problem in problems.items():
-        monkeypatch.setattr(compute, name, lambda *device, problem=problem: problem)
+    monkeypatch.setattr(compute, "try_bf16", lambda device: Trial())
 
 
 @pytest.mark.parametrize(
@@ -54,11 +49,16 @@ def test_a_network_of_the_users_own_is_not_compiled_on_demand():
         decide("on", "fp32", CPU, numbers=MUCH, named=False)
 
 
-@pytest.mark.parametrize(("word", "expected"), [("fp32", "fp32"), ("bf16", "bf16"), ("auto", "bf16")])
-def test_precision_is_as_asked_and_auto_is_what_works(word, expected):
-    found, words = decide("off", word, CPU, numbers=LITTLE)
-    assert found == Compute(False, expected)
-    assert bool(words) == (expected == "bf16")
+@pytest.mark.parametrize(
+    ("word", "expected", "words"),
+    [
+        ("fp32", "fp32", ()),
+        ("bf16", "bf16", ()),
+        ("auto", "bf16", ("precision bf16, which a trial found to be faster here",)),
+    ],
+)
+def test_precision_is_as_asked_and_auto_is_what_works(word, expected, words):
+    assert decide("off", word, CPU, numbers=LITTLE) == (Compute(False, expected), words)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_another_word_is_refused(compile_, precision, message):
 
 
 def test_auto_keeps_to_what_was_decided_when_the_run_began(monkeypatch):
-    unable(monkeypatch, bf16_problem="bf16 is not tried again")
+    monkeypatch.setattr(compute, "try_bf16", lambda device: Trial(slower="bf16 is slower here"))
     for compiled in (True, False):
         for precision in ("fp32", "bf16"):
             before = {"compile": compiled, "precision": precision, "torch": "x"}
@@ -86,7 +86,7 @@ def test_auto_keeps_to_what_was_decided_when_the_run_began(monkeypatch):
 
 
 def test_a_missing_compiler_is_said_under_auto_and_refused_under_on(monkeypatch):
-    unable(monkeypatch, compile_problem="there is no C++ compiler")
+    monkeypatch.setattr(compute, "compile_problem", lambda: "there is no C++ compiler")
     found, words = decide("auto", "fp32", CPU, numbers=MUCH)
     assert found == Compute(False, "fp32")
     assert words == ("this long run would be faster if torch could compile: there is no C++ compiler",)
@@ -98,14 +98,23 @@ def test_a_missing_compiler_is_said_under_auto_and_refused_under_on(monkeypatch)
 
 
 def test_bf16_that_does_not_work_is_said_under_auto_and_refused_on_demand(monkeypatch):
-    unable(monkeypatch, bf16_problem="bf16 crashes here (signal 4)")
+    monkeypatch.setattr(compute, "try_bf16", lambda device: Trial("bf16 crashes here (signal 4)"))
     found, words = decide("off", "auto", CPU, numbers=LITTLE)
     assert found.precision == "fp32"
     assert words == ("precision fp32: bf16 crashes here (signal 4)",)
-    with pytest.raises(
-        ConfigError, match=r"precision = 'bf16' can't be used: bf16 crashes here \(signal 4\)"
-    ):
+    refusal = r"precision = 'bf16' can't be used: bf16 crashes here \(signal 4\); use fp32"
+    with pytest.raises(ConfigError, match=refusal):
         decide("off", "bf16", CPU, numbers=LITTLE)
+    with pytest.raises(ConfigError, match=refusal):
+        decide("off", "auto", CPU, numbers=LITTLE, before={"precision": "bf16"})
+
+
+def test_bf16_that_is_slower_is_not_chosen_by_auto_and_said_on_demand(monkeypatch):
+    monkeypatch.setattr(compute, "try_bf16", lambda device: Trial(slower="bf16 is slower here"))
+    found = decide("off", "auto", CPU, numbers=LITTLE)
+    assert found == (Compute(False, "fp32"), ("precision fp32: bf16 is slower here",))
+    found = decide("off", "bf16", CPU, numbers=LITTLE)
+    assert found == (Compute(False, "bf16"), ("precision bf16, although bf16 is slower here",))
 
 
 def test_the_first_line_of_what_torch_says_is_the_problem(monkeypatch):
@@ -119,31 +128,29 @@ def test_the_first_line_of_what_torch_says_is_the_problem(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("trial", "problem"),
+    ("trial", "found"),
     [
-        (
-            "import os, signal; os.kill(os.getpid(), signal.SIGILL)",
-            f"bf16 crashes here (signal {signal.SIGILL:d})",
-        ),
-        ("print(0.010, 0.025)", "bf16 is slower here (25.0 against 10.0 ms)"),
-        ("print(0.010, 0.010)", "bf16 is slower here (10.0 against 10.0 ms)"),
-        ("import sys; sys.exit('it gives numbers')", "bf16 fails here (it gives numbers)"),
-        ("raise RuntimeError('no kernel')", "bf16 fails here (RuntimeError: no kernel)"),
-        ("import sys; sys.exit(3)", "bf16 fails here (no message)"),
-        ("print(0.010, 0.005)", None),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGILL)", Trial("bf16 crashes here (signal 4)")),
+        ("import sys; sys.exit('it gives numbers')", Trial("bf16 fails here (it gives numbers)")),
+        ("raise RuntimeError('no kernel')", Trial("bf16 fails here (RuntimeError: no kernel)")),
+        ("import sys; sys.exit(3)", Trial("bf16 fails here (no message)")),
+        ("print(0.010, 0.025)", Trial(slower="bf16 is slower here (25.0 against 10.0 ms)")),
+        ("print(0.010, 0.010)", Trial(slower="bf16 is slower here (10.0 against 10.0 ms)")),
+        ("print(0.010, 0.005)", Trial()),
     ],
 )
-def test_a_trial_that_dies_fails_or_is_slower_is_a_problem(monkeypatch, trial, problem):
+def test_a_trial_that_dies_fails_or_is_slower_says_so(monkeypatch, trial, found):
+    assert signal.SIGILL == 4
     monkeypatch.setattr(probes, "_TRIAL", trial)
-    assert bf16_problem.__wrapped__("cpu") == problem
+    assert try_bf16.__wrapped__("cpu") == found
 
 
 def test_a_trial_that_never_ends_or_can_not_begin_is_a_problem(monkeypatch):
     monkeypatch.setattr(probes, "_TRIAL", "import time; time.sleep(60)")
     monkeypatch.setattr(probes, "_SECONDS", 0.2)
-    assert bf16_problem.__wrapped__("cpu").startswith("bf16 could not be tried")
+    assert try_bf16.__wrapped__("cpu").problem.startswith("bf16 could not be tried")
     monkeypatch.setattr(probes.sys, "executable", "/nowhere/python")
-    assert bf16_problem.__wrapped__("cpu").startswith("bf16 could not be tried")
+    assert try_bf16.__wrapped__("cpu").problem.startswith("bf16 could not be tried")
 
 
 def test_the_trial_runs_in_a_child_process_and_only_once(monkeypatch, tmp_path):
@@ -151,8 +158,8 @@ def test_the_trial_runs_in_a_child_process_and_only_once(monkeypatch, tmp_path):
     write = "print(os.getpid(), os.getppid(), file=open(sys.argv[1], 'a'))"
     monkeypatch.setattr(probes, "_TRIAL", f"import os, sys; {write}; print(2, 1)")
     device = str(tmp_path / "numbers")
-    assert bf16_problem(device) is None
-    assert bf16_problem(device) is None
+    assert try_bf16(device) == Trial()
+    assert try_bf16(device) == Trial()
     child, parent = map(int, (tmp_path / "numbers").read_text().split())
     assert parent == os.getpid()
     assert child != os.getpid()
@@ -176,6 +183,16 @@ def test_products_are_rounded_to_bf16_and_come_back_as_fp32():
     assert not found.equal(a @ b)
 
 
+def test_a_network_that_can_not_be_compiled_is_said_in_one_sentence(monkeypatch):
+    def broken(*args):
+        raise torch._dynamo.exc.TorchDynamoException("no such operation\nin line 3")
+
+    monkeypatch.setattr(torch, "compile", lambda function, dynamic: broken)
+    message = r"this network can't be compiled here \(no such operation\); use --compile off"
+    with pytest.raises(ConfigError, match=message):
+        Compute(compile=True).faster(lambda x: (x,))(torch.zeros(1))
+
+
 @pytest.fixture
 def pretended(monkeypatch):
     """A torch.compile that changes nothing and counts what it was given."""
@@ -192,10 +209,10 @@ def test_a_run_taken_up_again_is_compiled_as_it_was(tmp_path, tiny, pretended):
         options |= {"per_class": 1, "settings": settings, "out": tmp_path / "run", "show_progress": False}
         return lqm.condense("digits", **options).manifest["environment"]["compile"]
 
-    assert recorded_environment(tmp_path / "run") == {}
+    assert recorded(tmp_path / "run")["environment"] == {}
     assert condense(2, compile="on") is True
     assert pretended
-    assert recorded_environment(tmp_path / "run")["compile"] is True
+    assert recorded(tmp_path / "run")["environment"]["compile"] is True
     sights.cache_clear()
     pretended.clear()
     assert condense(4) is True, "auto would not have compiled so short a run"
@@ -206,8 +223,8 @@ def test_a_run_taken_up_again_is_compiled_as_it_was(tmp_path, tiny, pretended):
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", "{}", "null", '{"environment"'])
-def test_a_folder_without_a_run_that_can_be_read_has_no_environment(tmp_path, content):
+def test_a_folder_without_a_run_that_can_be_read_has_no_record(tmp_path, content):
     if content is not None:
         (tmp_path / "run.json").write_text(content)
-    assert recorded_environment(tmp_path) == {}
-    assert recorded_environment(None) == {}
+    assert recorded(tmp_path) == {"config": {}, "environment": {}}
+    assert recorded(None) == {"config": {}, "environment": {}}

@@ -43,17 +43,18 @@ NETWORK = "convnet:width=8:depth=2"
 QUEUE = {"student_batch": 16, "student_steps": 2, "queue_interval": 2, "queue_limit": 4}
 SHARED = {"steps": 12, "reuse": 3, "window": 2}
 PICTURES = {"network": NETWORK, "real_batch": 8}
-WHOLE = {"width": 16}
+SHALLOW = {"network": "convnet:width=8:depth=1", "real_batch": 8}
+NODES = {"width": 16}
 
 MODES = {
     "window-dm": ("digits", {"method": "dm", "settings": SHARED | PICTURES}),
     "window-datadam": ("digits", {"method": "datadam", "settings": SHARED | PICTURES}),
     "window-idm": ("digits", {"method": "idm", "settings": SHARED | PICTURES | QUEUE}),
-    "window-cat": ("digits-knn", {"settings": SHARED | WHOLE}),
+    "window-cat": ("digits-knn", {"settings": SHARED | NODES}),
     "sketch-dm": ("digits", {"sketch": "dm", "settings": {"steps": 12}}),
     "sketch-idm": ("digits", {"sketch": "idm", "settings": {"steps": 12}}),
     "sketch-cat": ("digits-knn", {"sketch": "cat", "settings": {"steps": 12}}),
-    "compiled-dm": ("digits", {"method": "dm", "compile": "on", "settings": SHARED | PICTURES}),
+    "compiled-dm": ("digits", {"method": "dm", "compile": "on", "settings": SHARED | SHALLOW}),
 }
 
 
@@ -79,7 +80,7 @@ def sketches(tmp_path_factory):
     for method in ("dm", "idm"):
         own = {"settings": {"student_batch": 16}} if method == "idm" else {}
         lqm.sketch("digits", out=folder / method, method=method, network=NETWORK, **options, **own)
-    lqm.sketch("digits-knn", out=folder / "cat", settings=WHOLE, **options)
+    lqm.sketch("digits-knn", out=folder / "cat", settings=NODES, **options)
     return folder
 
 

@@ -94,14 +94,14 @@ def test_a_flipped_bit_is_refused_by_name_when_it_is_used_and_made_again_by_a_sk
     lqm.condense("digits", per_class=1, sketch=folder, settings=settings, show_progress=False)
 
 
-def test_a_file_that_is_cut_off_is_refused(tmp_path):
+def test_a_file_that_is_cut_off_is_refused_before_a_run_begins(tmp_path):
     sketch(tmp_path / "sketch", 1)
     path = shard_path(tmp_path / "sketch", 0)
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ArtifactError, match="is damaged"):
-        Sketch(tmp_path / "sketch")[0]
-    with pytest.raises(ArtifactError, match=f"{path.name} can't be read"):
-        Shard(path, check=False)
+    with pytest.raises(ArtifactError, match=f"{path.name} can't be read.*let `lqm sketch` make it again"):
+        Sketch(tmp_path / "sketch")
+    with pytest.raises(ArtifactError, match=f"{path.name} is damaged"):
+        Shard(path)
 
 
 def test_more_encoders_leave_the_first_ones_untouched(tmp_path, straight):
@@ -114,6 +114,19 @@ def test_more_encoders_leave_the_first_ones_untouched(tmp_path, straight):
     assert len(files(folder)) == 8
     assert first.items() <= files(folder).items()
     assert sketch(folder, 2).encoders == 8, "fewer are there already"
+
+
+def test_a_run_goes_on_with_the_encoders_that_it_began_with(tmp_path):
+    def condense(out, steps):
+        options = {"sketch": tmp_path / "sketch", "settings": {"steps": steps}, "show_progress": False}
+        return lqm.condense("digits", per_class=1, out=tmp_path / out, **options).images
+
+    sketch(tmp_path / "sketch", 2)
+    straight = condense("straight", 6)
+    condense("run", 3)
+    sketch(tmp_path / "sketch", 4)
+    assert condense("run", 6).equal(straight)
+    assert not condense("new", 6).equal(straight)
 
 
 KILLED = """
@@ -150,11 +163,11 @@ def test_a_sketch_that_was_killed_goes_on_and_ends_bit_for_bit_like_another(tmp_
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"seed": 1}, "sketch.seed = 0, not 1"),
-        ({"max_per_class": 3}, "sketch.max_per_class = 2, not 3"),
-        ({"real_batch": 21}, "sketch.settings.real_batch = 20, not 21"),
-        ({"method": "idm"}, "sketch.method = 'dm', not 'idm'"),
-        ({"settings": {"network": "mlp"}}, "sketch.settings.network = 'convnet:width=8:depth=2', not 'mlp'"),
+        ({"seed": 1}, "seed = 0, not 1"),
+        ({"max_per_class": 3}, "max_per_class = 2, not 3"),
+        ({"real_batch": 21}, "settings.real_batch = 20, not 21"),
+        ({"method": "idm"}, "method = 'dm', not 'idm'"),
+        ({"settings": {"network": "mlp"}}, "settings.network = 'convnet:width=8:depth=2', not 'mlp'"),
     ],
 )
 def test_another_configuration_in_the_same_folder_is_refused(tmp_path, options, message):
@@ -185,14 +198,19 @@ def test_a_folder_without_a_sketch_is_refused(tmp_path, tiny):
     lqm.condense("digits", per_class=1, settings=tiny, out=tmp_path / "run", show_progress=False)
     with pytest.raises(ArtifactError, match="holds something else than a sketch"):
         Sketch(tmp_path / "run")
-    with pytest.raises(ConfigError):
+    with pytest.raises(ArtifactError, match="holds a run, not a sketch; choose another folder"):
         sketch(tmp_path / "run")
+    sketch(tmp_path / "sketch", 1)
+    options = {"sketch": tmp_path / "sketch", "settings": {"steps": 1}, "show_progress": False}
+    lqm.condense("digits", per_class=1, out=tmp_path / "from sketch", **options)
+    with pytest.raises(ArtifactError, match="holds something else than a sketch"):
+        Sketch(tmp_path / "from sketch")
 
 
 def test_a_run_in_the_folder_of_a_sketch_is_refused(tmp_path, tiny):
     sketch(tmp_path / "sketch", 1)
     before = files(tmp_path / "sketch")
-    with pytest.raises(ConfigError, match="choose another folder"):
+    with pytest.raises(ArtifactError, match="holds a sketch; choose another folder"):
         lqm.condense("digits", per_class=1, settings=tiny, out=tmp_path / "sketch", show_progress=False)
     assert files(tmp_path / "sketch") == before
 

@@ -2,7 +2,7 @@
 
 from lqm.engine.environment import environment, resolve_device
 from lqm.engine.loop import Method, run
-from lqm.engine.run import Config, Metrics, RunFolder, recorded_environment
+from lqm.engine.run import Config, Metrics, RunFolder, recorded
 
 __all__ = [
     "Config",
@@ -10,7 +10,7 @@ __all__ = [
     "Metrics",
     "RunFolder",
     "environment",
-    "recorded_environment",
+    "recorded",
     "resolve_device",
     "run",
 ]

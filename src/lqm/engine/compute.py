@@ -6,7 +6,7 @@ from typing import Any, Literal, ParamSpec
 
 import torch
 
-from lqm.engine.probes import bf16_problem, compile_problem
+from lqm.engine.probes import compile_problem, try_bf16
 from lqm.errors import ConfigError
 
 P = ParamSpec("P")
@@ -33,10 +33,20 @@ class Compute:
             function = _in_bf16(function)
         if not self.compile:
             return function
-        # One function serves several kinds of networks and shapes.
-        torch._dynamo.config.recompile_limit = max(64, torch._dynamo.config.recompile_limit)
+        # All kinds of networks and all shapes count together; beyond the limit torch would compile no more.
+        torch._dynamo.config.recompile_limit = max(1024, torch._dynamo.config.recompile_limit)
         compiled: Callable[P, Tensors] = torch.compile(function, dynamic=False)
-        return compiled
+
+        def run(*args: P.args, **kwargs: P.kwargs) -> Tensors:
+            try:
+                return compiled(*args, **kwargs)
+            except torch._dynamo.exc.TorchDynamoException as error:
+                reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+                raise ConfigError(
+                    f"this network can't be compiled here ({reason}); use --compile off"
+                ) from error
+
+        return run
 
 
 def decide(
@@ -78,16 +88,16 @@ def decide(
 def _decide_precision(
     asked: str, device: torch.device, before: Precision | None
 ) -> tuple[Precision, tuple[str, ...]]:
-    if asked == "fp32":
+    if asked == "fp32" or (asked == "auto" and before == "fp32"):
         return "fp32", ()
-    if asked == "auto" and before:
-        return before, ()
-    problem = bf16_problem(device.type)
-    if not problem:
+    found = try_bf16(device.type)
+    if asked == "auto" and not before:
+        if found.problem or found.slower:
+            return "fp32", (f"precision fp32: {found.problem or found.slower}",)
         return "bf16", ("precision bf16, which a trial found to be faster here",)
-    if asked == "bf16":
-        raise ConfigError(f"precision = 'bf16' can't be used: {problem}; use fp32")
-    return "fp32", (f"precision fp32: {problem}",)
+    if found.problem:
+        raise ConfigError(f"precision = 'bf16' can't be used: {found.problem}; use fp32")
+    return "bf16", ((f"precision bf16, although {found.slower}",) if found.slower else ())
 
 
 def _decide_compiling(wanted: bool, *, asked: bool) -> tuple[bool, tuple[str, ...]]:

@@ -3,6 +3,7 @@
 import functools
 import subprocess
 import sys
+from typing import NamedTuple
 
 import torch
 
@@ -19,9 +20,16 @@ def compile_problem() -> str | None:
     return None
 
 
+class Trial(NamedTuple):
+    """What speaks against a way to compute: a problem that forbids it, or that it is slower."""
+
+    problem: str | None = None
+    slower: str | None = None
+
+
 @functools.cache
-def bf16_problem(device: str) -> str | None:
-    """Why bf16 should not be used here, or None if it neither crashes nor is slower.
+def try_bf16(device: str) -> Trial:
+    """Whether bf16 works here, and is faster.
 
     It is tried in a process of its own: on some virtual machines the processor promises the instructions and
     then dies of them.
@@ -31,14 +39,14 @@ def bf16_problem(device: str) -> str | None:
             [sys.executable, "-c", _TRIAL, device], capture_output=True, text=True, timeout=_SECONDS
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"bf16 could not be tried ({error})"
+        return Trial(f"bf16 could not be tried ({error})")
     if child.returncode < 0:
-        return f"bf16 crashes here (signal {-child.returncode})"
+        return Trial(f"bf16 crashes here (signal {-child.returncode})")
     if child.returncode:
-        return f"bf16 fails here ({(child.stderr.strip().splitlines() or ['no message'])[-1]})"
+        return Trial(f"bf16 fails here ({(child.stderr.strip().splitlines() or ['no message'])[-1]})")
     single, half = map(float, child.stdout.split())
-    slower = f"bf16 is slower here ({1000 * half:.1f} against {1000 * single:.1f} ms)"
-    return None if half < single else slower
+    times = f"{1000 * half:.1f} against {1000 * single:.1f} ms"
+    return Trial(slower=None if half < single else f"bf16 is slower here ({times})")
 
 
 # Forward and backward through a convolution and a product: the best of a few rounds, in turn.

@@ -23,6 +23,7 @@ class Progress:
 
     def __init__(self, what: str, total: int, done: int = 0, *, shown: bool = True) -> None:
         self._what, self._total, self._first, self._shown = what, total, done, shown
+        self._warm = False
         self._console = Console(stderr=True)
         self._bar = Bar(
             TextColumn("{task.description}"),
@@ -48,6 +49,9 @@ class Progress:
         """Show that `done` steps of the total are made."""
         now = time.monotonic()
         rate = (done - self._first) / max(now - self._began, 1e-9)
+        if not self._warm:
+            # The first step may have compiled: the rate, and the time that is left, are those of the others.
+            self._warm, self._began, self._first = True, now, done
         left = timedelta(seconds=round((self._total - done) / rate)) if rate else "?"
         numbers = "  ".join(f"{name} {value:.4g}" for name, value in metrics.items())
         text = f"{rate:.1f}/s  {left} left  {numbers}"

@@ -113,6 +113,9 @@ class RunFolder:
                 f"{self._record_file} is damaged; delete {self.path} or choose another folder"
             ) from error
         ours = json.loads(json.dumps(self._record))
+        if ("sketched" in config) != ("sketched" in ours["config"]):
+            held = "a sketch" if "sketched" in config else "a run, not a sketch"
+            raise ArtifactError(f"{self.path} holds {held}; choose another folder")
         for name, before, now in _differences(config, ours["config"]):
             raise ConfigError(
                 f"{self.path} holds a run with {name} = {before!r}, not {now!r}; "
@@ -122,13 +125,13 @@ class RunFolder:
             warn(f"{name} was {before!r} when this run began and is {now!r} now: the last bits may differ")
 
 
-def recorded_environment(path: str | Path | None) -> dict[str, Any]:
-    """The environment in which the run in a folder began; nothing if there is no run that can be read."""
+def recorded(path: str | Path | None) -> dict[str, dict[str, Any]]:
+    """Configuration and environment with which the run in a folder began; empty if there is none to read."""
+    nothing: dict[str, dict[str, Any]] = {"config": {}, "environment": {}}
     try:
-        found: dict[str, Any] = json.loads((Path(path or "") / "run.json").read_bytes())["environment"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-    return found
+        return nothing if path is None else nothing | json.loads((Path(path) / "run.json").read_bytes())
+    except (OSError, ValueError, TypeError):
+        return nothing
 
 
 def _lines_before(lines: list[bytes], step: int) -> list[bytes]:

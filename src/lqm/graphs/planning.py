@@ -49,7 +49,7 @@ def plan_nodes(
     name = sketched_method(sketch, method) if sketch else method or "cat"
     kind = choose(name, METHODS, "method for graphs")
     if sketch:
-        settings = sketched_settings(sketch, kind.Settings, settings)
+        settings = sketched_settings(sketch, kind.Settings, settings, CaT.schedule_settings)
     resolved = make_settings(kind.Settings, settings)
     matched = distance_for(name, matches=kind.matches, distance=distance)
     asked = "1%" if budget is None else budget

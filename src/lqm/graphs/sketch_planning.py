@@ -18,7 +18,7 @@ from lqm.graphs.sources import load_graph
 from lqm.names import choose
 from lqm.planning import in_words
 from lqm.settings import make_settings
-from lqm.sketches import FINENESS, SketchPlan, SketchWriter, settings_to_sketch
+from lqm.sketches import FINENESS, SketchPlan, SketchWriter, settings_to_sketch, sketch_config
 
 
 def plan_graph_sketch(
@@ -45,16 +45,9 @@ def plan_graph_sketch(
     data = load_graph(source, features=features, split=split, data_dir=data_dir, show_progress=show_progress)
     real = population(data.graph, data.by_class, data.class_names, resolved.hops)
     learner = kind(real, DISTANCES["mean"], [1] * len(data.by_class), seed, resolved, device)
-    every = asdict(resolved)
-    fixed = {name: every[name] for name in kind.view_settings}
+    fixed = {name: asdict(resolved)[name] for name in kind.view_settings}
     return SketchPlan(
-        config={
-            "source": data.record,
-            "method": name,
-            "max_per_class": max_per_class,
-            "seed": seed,
-            "settings": fixed,
-        },
+        config=sketch_config(data.record, name, max_per_class, seed, fixed),
         environment=dict(environment(device)),
         words=(*data.notes, f"sketch for {name}: " + in_words(fixed)),
         add=lambda writer, number: _add(learner, writer, number, FINENESS * max_per_class),

@@ -1,6 +1,6 @@
 """What a set of pictures is worth: the test accuracy of fresh networks trained on it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from math import ceil
 from typing import ClassVar
@@ -8,6 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from lqm.condensed import CondensedPictures
 from lqm.engine.compute import Compute
 from lqm.engine.randomness import generator, seeded
 from lqm.images.networks import (
@@ -179,17 +180,16 @@ def fresh_network(source: ImageSource, maker: str | NetworkMaker, seed: int, ind
 
 
 def numbers_to_evaluate(
-    source: ImageSource, protocol: EvaluationProtocol, records: int, training_sets: Sequence[str]
+    source: ImageSource, protocol: EvaluationProtocol, small: CondensedPictures, full: bool
 ) -> float:
-    """About how many numbers all layers give while networks learn from each of these training sets."""
-    seen = 0
-    for name in training_sets:
-        full = name == "full"
-        count = len(source.train.labels) if full else records
-        networks = protocol.full_networks if full else protocol.networks
-        seen += networks * protocol.epochs_for(count, full=full) * count
-    network = fresh_network(source, protocol.network, 0, 0)
-    return 3.0 * seen * numbers_found(network, source.shape)
+    """About how many numbers all layers give while the networks of one training set learn.
+
+    That set is the condensed one, or a baseline of as many pictures, or the `full` training set.
+    """
+    records = len(source.train.labels if full else small.records()[1])
+    networks = protocol.full_networks if full else protocol.networks
+    seen = networks * protocol.epochs_for(records, full=full) * records
+    return 3.0 * seen * numbers_found(fresh_network(source, protocol.network, 0, 0), source.shape)
 
 
 def latent_match(

@@ -77,7 +77,11 @@ def plan_pictures(
     matched = distance_for(chosen.method, matches=kind.matches, distance=distance)
     count = _per_class(chosen.per_class, data)
     if sketch:
-        settings = sketched_settings(sketch, kind.Settings, settings)
+        if network is not None:
+            raise ConfigError("a sketch has encoders of its own; leave the network out")
+        assert isinstance(kind, type)
+        assert issubclass(kind, Matching)
+        settings = sketched_settings(sketch, kind.Settings, settings, kind.schedule_settings)
     resolved = make_settings(kind.Settings, chosen.settings | settings)
     fixed = asdict(resolved)
     steps = fixed.pop("steps")
@@ -87,7 +91,11 @@ def plan_pictures(
         fixed["network"] = f"{factory_name(network)} {hashlib.sha256(repr(made).encode()).hexdigest()[:12]}"
     learner = kind(data, matched, count, seed, resolved, device, network=network)
     compute, about_compute = Compute(), tuple[str, ...]()
-    if isinstance(learner, Matching):
+    if not isinstance(learner, Matching):
+        for name, value in (("compile", compile), ("precision", precision)):
+            if value is not None:
+                raise ConfigError(f"{name} has no part in method '{chosen.method}'; leave it out")
+    else:
         if sketch:
             require_fine_enough(sketch, matched, learner.records)
             learner.recall_from(sketch)

@@ -10,16 +10,17 @@ import torch
 from lqm.distances import DISTANCES
 from lqm.engine import environment
 from lqm.engine.compute import decide
+from lqm.engine.randomness import generator, seeded
 from lqm.errors import ConfigError
 from lqm.images.methods import METHODS
 from lqm.images.methods.matching import Matching
+from lqm.images.methods.sketched import sketched
 from lqm.images.planning import recipe_for
-from lqm.images.sketching import sketch_encoder
 from lqm.images.sources import ImageSource, load_source
 from lqm.names import choose
 from lqm.planning import in_words
 from lqm.settings import make_settings
-from lqm.sketches import SketchPlan, settings_to_sketch
+from lqm.sketches import FINENESS, SketchPlan, SketchWriter, settings_to_sketch, sketch_config
 
 
 def plan_picture_sketch(
@@ -60,25 +61,36 @@ def plan_picture_sketch(
     )
     whole = max(len(pictures) for pictures in data.by_class)
     recipe = recipe_for(data, None, name, None, device)
-    chosen = {**recipe.settings, "real_batch": real_batch or whole, **given}
+    looked_at = {} if real_batch is None else {"real_batch": real_batch}
+    chosen = {**recipe.settings, "real_batch": whole, **given, **looked_at}
     resolved = make_settings(kind.Settings, chosen)
-    resolved = replace(resolved, real_batch=min(resolved.real_batch, whole))
+    # An encoder of a sketch serves itself alone.
+    resolved = replace(resolved, real_batch=min(resolved.real_batch, whole), reuse=1, window=1)
     learner = kind(data, DISTANCES["mean"], 1, seed, resolved, device)
     compute, about_compute = decide(
         compile or "auto", precision or "fp32", device, numbers=encoders * learner.numbers, before=before
     )
     learner.run_by(compute)
-    every = asdict(resolved)
-    fixed = {name: every[name] for name in kind.view_settings}
+    if learner.sees_all_at_once and resolved.real_batch * len(data.class_names) > Matching.real_at_once:
+        most = max(1, Matching.real_at_once // len(data.class_names))
+        raise ConfigError(
+            f"{resolved.network} normalises by its batch, so all real pictures would have to go through it "
+            f"at once; give --real-batch {most} or less"
+        )
+    fixed = {name: asdict(resolved)[name] for name in kind.view_settings}
     return SketchPlan(
-        config={
-            "source": data.record,
-            "method": name,
-            "max_per_class": max_per_class,
-            "seed": seed,
-            "settings": fixed,
-        },
+        config=sketch_config(data.record, name, max_per_class, seed, fixed),
         environment=environment(device) | asdict(compute),
         words=(f"sketch for {name}: " + in_words(fixed), *about_compute),
-        add=lambda writer, number: sketch_encoder(learner, writer, number, max_per_class),
+        add=lambda writer, number: _add(learner, writer, number, FINENESS * max_per_class),
     )
+
+
+def _add(learner: Matching, writer: SketchWriter, number: int, size: int) -> None:
+    """Make encoder number n and what it leaves behind of the real pictures, and write both."""
+    with seeded(learner.seed, "sketch forward", number):
+        state = learner.encoder_state(number, lambda earlier: writer.read(earlier).below("encoder"))
+        sight, _ = learner.encoder(state)
+        glances = learner.glances(sight, generator(learner.seed, "sketch batch", number))
+        found = sketched(glances, size)
+    writer.write(number, found | {f"encoder.{name}": part for name, part in state.items()})

@@ -23,7 +23,7 @@ class Student:
 
     def __init__(self, network: Network, answers: Sights | None = None) -> None:
         self.network = network
-        self._answer = (answers or Sights(Logits, Compute())).of(network)
+        self._answer = (answers or Sights(Logits, Compute())).of(network.train())
         self._optimizer = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
         self._right = self._seen = 0
 

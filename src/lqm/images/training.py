@@ -6,7 +6,7 @@ from torch import Tensor
 
 from lqm.engine.compute import Compute
 from lqm.images.augment import augment, draw
-from lqm.images.networks import Embedding, Logits, Look, Network, Sight, Sights, sights
+from lqm.images.networks import Embedding, Logits, Look, Network, Sight, sights
 from lqm.images.sources import ImageSource, Pictures
 
 # Numbers of a set that is kept normalised, and pictures that are normalised at a time.
@@ -83,9 +83,7 @@ def _found(
 
 
 def _sight(network: Network, look: Look, compute: Compute | None) -> Sight:
-    if compute is None or not compute.compile:
-        return Sights(look, compute or Compute()).of(network)
-    return sights((repr(network), network.training), look, compute).of(network)
+    return sights(repr(network), look, compute or Compute()).of(network)
 
 
 def _device(network: Network) -> torch.device:

@@ -8,11 +8,8 @@ from lqm.sketches.checks import (
     sketched_settings,
 )
 from lqm.sketches.folder import Shard, Sketch, SketchWriter
-from lqm.sketches.plan import SketchPlan
+from lqm.sketches.plan import FINENESS, SketchPlan, sketch_config
 from lqm.sketches.schedule import encoder_of_step, overuse
-
-# Quantiles for each synthetic record at the largest budget: an odd number makes that budget's exact.
-FINENESS = 3
 
 __all__ = [
     "FINENESS",
@@ -25,6 +22,7 @@ __all__ = [
     "require_fine_enough",
     "require_same_source",
     "settings_to_sketch",
+    "sketch_config",
     "sketched_method",
     "sketched_settings",
 ]

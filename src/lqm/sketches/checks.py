@@ -57,12 +57,23 @@ def sketched_method(sketch: Sketch, method: str | None) -> str:
     return own
 
 
-def sketched_settings(sketch: Sketch, kind: type[Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+def sketched_settings(
+    sketch: Sketch, kind: type[Any], settings: Mapping[str, Any], schedule: tuple[str, ...]
+) -> dict[str, Any]:
     """Settings as they were given, and those of the sketch, which can't be changed any more.
 
+    Args:
+        sketch: the sketch.
+        kind: the method's class of settings.
+        settings: as they were given.
+        schedule: the names of those that say when the method looks at real records, which it does no more.
+
     Raises:
-        ConfigError: if one of them was given otherwise.
+        ConfigError: if one of them was given otherwise, or has nothing to say.
     """
+    for name in schedule:
+        if name in settings:
+            raise ConfigError(f"{name} has no part in a condensation by a sketch; leave it out")
     fixed: dict[str, Any] = sketch.config["settings"]
     asked = asdict(make_settings(kind, {**fixed, **settings}))
     for name, value in fixed.items():
@@ -71,7 +82,8 @@ def sketched_settings(sketch: Sketch, kind: type[Any], settings: Mapping[str, An
                 f"the sketch in {sketch.path} was made with {name} = {value!r}, not {asked[name]!r}; leave "
                 f"{name} out, or make another sketch"
             )
-    return {**settings, **fixed}
+    defaults = {name: asked[name] for name in schedule}
+    return {**settings, **fixed, **defaults}
 
 
 def settings_to_sketch(method: str, names: tuple[str, ...], settings: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from torch import Tensor
 from lqm.engine import Config, RunFolder
 from lqm.engine.progress import warn
 from lqm.errors import ArtifactError
-from lqm.files import remove_temporaries, write_atomically
+from lqm.files import write_atomically
 
 _SHARD = re.compile(r"encoder-(\d{6})\.([0-9a-f]{32})\.safetensors")
 
@@ -51,22 +51,30 @@ class Sketch:
 
     Attributes:
         config: what the sketch was made of and how.
-        encoders: how many there are, counted from the first up to a missing one.
+        encoders: how many are used: all that there are, from the first up to a missing one, or fewer.
+
+    Args:
+        path: the folder.
+        encoders: how many to use at most.
 
     Raises:
         ArtifactError: when the folder holds no sketch, or one without an encoder.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, encoders: int | None = None) -> None:
         self.path = Path(path)
         self.config = _read_config(self.path)
         self._checked: set[int] = set()
         self._paths = _shard_paths(self.path)
-        self.encoders = next(n for n in range(len(self._paths) + 1) if n not in self._paths)
+        there = next(n for n in range(len(self._paths) + 1) if n not in self._paths)
+        self.encoders = there if encoders is None else min(there, encoders)
         if not self.encoders:
             raise ArtifactError(
                 f"the sketch in {self.path} has no encoder yet; let `lqm sketch` go on with it"
             )
+        for number in range(self.encoders):
+            # A file that was cut short is found before the run begins, any other damage when it is used.
+            Shard(self._paths[number], check=False)
 
     def __getitem__(self, number: int) -> Shard:
         """Encoder number n; its file is checked when it is first used."""
@@ -76,9 +84,9 @@ class Sketch:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What a condensation by this sketch depends on, for its configuration."""
-        text = json.dumps(self.config, sort_keys=True)
-        return {"sha256": hashlib.sha256(text.encode()).hexdigest(), "encoders": self.encoders}
+        """What a condensation by this sketch depends on; the names of its files have their content's hash."""
+        names = "\n".join(self._paths[number].name for number in range(self.encoders))
+        return {"sha256": hashlib.sha256(names.encode()).hexdigest(), "encoders": self.encoders}
 
 
 class SketchWriter:
@@ -96,7 +104,6 @@ class SketchWriter:
 
     def __enter__(self) -> "SketchWriter":
         self._folder.__enter__()
-        remove_temporaries(self.path)
         return self
 
     def __exit__(

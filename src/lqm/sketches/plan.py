@@ -1,10 +1,13 @@
 """A sketch that is ready to be made, whatever it is of."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from lqm.sketches.folder import SketchWriter
+
+# Quantiles for each synthetic record at the largest budget: an odd number makes that budget's exact.
+FINENESS = 3
 
 
 @dataclass(frozen=True)
@@ -22,3 +25,17 @@ class SketchPlan:
     environment: dict[str, Any]
     words: tuple[str, ...]
     add: Callable[[SketchWriter, int], None]
+
+
+def sketch_config(
+    source: Mapping[str, Any], method: str, max_per_class: int, seed: int, settings: dict[str, Any]
+) -> dict[str, Any]:
+    """What makes a sketch this sketch."""
+    return {
+        "source": dict(source),
+        "method": method,
+        "max_per_class": max_per_class,
+        "fineness": FINENESS,
+        "seed": seed,
+        "settings": settings,
+    }

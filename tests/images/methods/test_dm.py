@@ -37,13 +37,17 @@ def test_one_by_one_makes_an_update_for_each_class(digits, monkeypatch):
     assert moved == [[c] for c in range(10)]
 
 
-@pytest.mark.parametrize("at_once", [1, 40, 60, 10_000])
-def test_turns_of_classes_bound_the_memory_and_change_nothing(digits, monkeypatch, at_once):
+@pytest.mark.parametrize(
+    ("real", "synthetic", "longest"), [(1, 512, 1), (4096, 7, 2), (60, 512, 3), (60, 7, 2), (4096, 512, 10)]
+)
+def test_turns_of_classes_bound_the_memory_and_change_nothing(digits, monkeypatch, real, synthetic, longest):
+    """20 real and 3 synthetic pictures of each class."""
     whole = learner(digits)
     whole.step(0)
-    monkeypatch.setattr(DM, "pictures_at_once", at_once)
+    monkeypatch.setattr(DM, "real_at_once", real)
+    monkeypatch.setattr(DM, "synthetic_at_once", synthetic)
     in_turns = learner(digits)
-    assert max(map(len, in_turns.turns)) == min(10, max(1, at_once // 20))
+    assert max(map(len, in_turns.turns)) == longest
     in_turns.step(0)
     torch.testing.assert_close(in_turns.pictures, whole.pictures, atol=1e-6, rtol=1e-5)
 

@@ -6,7 +6,7 @@ import torch.nn.functional as F  # noqa: N812
 
 from lqm.distances import DISTANCES
 from lqm.engine.compute import Compute
-from lqm.engine.probes import bf16_problem, compile_problem
+from lqm.engine.probes import compile_problem, try_bf16
 from lqm.images.methods.datadam import Attention
 from lqm.images.methods.dm import DM, DMSettings
 from lqm.images.methods.idm import IDM, IDMSettings
@@ -71,6 +71,9 @@ def test_compiled_features_and_attention_are_the_eager_ones_and_so_are_the_gradi
     assert gradients[1].abs().max() > 0
 
 
+SHALLOW = "convnet:width=8:depth=1"
+
+
 def learned(one, made):
     """Gradients of the weights by the cross-entropy of a batch."""
     made.zero_grad()
@@ -80,7 +83,7 @@ def learned(one, made):
 
 
 def test_compiled_logits_are_the_eager_ones_and_so_are_the_gradients_of_the_weights(compiled):
-    made = network(0)
+    made = network(0, SHALLOW)
     logits, gradients = learned(compiled["logits"].of(made), made)
     expected, expected_gradients = learned(eager(Logits, made), made)
     torch.testing.assert_close(logits, expected, **CLOSE)
@@ -90,7 +93,7 @@ def test_compiled_logits_are_the_eager_ones_and_so_are_the_gradients_of_the_weig
 
 
 def test_nothing_is_compiled_again_for_other_weights_or_another_network_of_the_kind(compiled):
-    first = network(0)
+    first = network(0, SHALLOW)
     ours = compiled["logits"].of(first)
     learned(ours, first)
     stats = torch._dynamo.utils.counters["stats"]
@@ -99,7 +102,7 @@ def test_nothing_is_compiled_again_for_other_weights_or_another_network_of_the_k
     optimizer = torch.optim.SGD(first.parameters(), lr=0.1)
     old, _ = learned(ours, first)
     optimizer.step()
-    for made, one in ((first, ours), (network(1), None)):
+    for made, one in ((first, ours), (network(1, SHALLOW), None)):
         new, _ = learned(one or compiled["logits"].of(made), made)
         torch.testing.assert_close(new, learned(eager(Logits, made), made)[0], **CLOSE)
         assert not torch.allclose(new, old, atol=1e-3), "the weights are seen as they are"
@@ -189,7 +192,7 @@ def test_networks_that_learn_and_networks_that_are_in_use_do_not_share_compiled_
 
 
 def test_bf16_features_are_within_2_percent():
-    if problem := bf16_problem("cpu"):
+    if problem := try_bf16("cpu").problem:
         pytest.skip(problem)
     made = network(0, "convnet:width=32").requires_grad_(False)
     exact, rounded = (Sights(Embedding, Compute(precision=word)).of(made) for word in ("fp32", "bf16"))

@@ -55,7 +55,9 @@ class CaT:
 
     Settings = CaTSettings
     matches = True
+    # The settings on which a view depends, and those by which steps come to one; a sketch fixes them all.
     view_settings: ClassVar[tuple[str, ...]] = ("hops", "width", "depth", "activation", "real_batch")
+    schedule_settings: ClassVar[tuple[str, ...]] = ("reuse", "window")
 
     def __init__(
         self,
@@ -141,8 +143,9 @@ class CaT:
         encoder, shard = self.encoder(self._sketch.config["seed"], number), self._sketch[number]
         require_same_weights(encoder, shard)
         kind = "mean" if needs(self.distance) == "mean" else "grid"
-        samples = [torch.atleast_2d(shard[f"{kind}.{label}"]) for label in range(len(self.counts))]
-        return View(encoder, self._targets(list(range(len(self.counts))), samples))
+        classes = list(range(len(self.counts)))
+        samples = [torch.atleast_2d(shard[f"{kind}.{label}"]).to(self.device) for label in classes]
+        return View(encoder, self._targets(classes, samples))
 
     def _targets(
         self, classes: list[int], samples: list[Tensor], draws: torch.Generator | None = None

@@ -1,5 +1,6 @@
 """DataDAM: matching where the network looks, beside what it finds."""
 
+import weakref
 from functools import cache
 from typing import Literal
 
@@ -7,6 +8,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from pydantic.dataclasses import dataclass
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 from lqm.distances import Distance
 from lqm.distances.mean import Mean
@@ -85,9 +87,14 @@ class Attention(nn.Module):
         super().__init__()
         self.network, self._power = network, power
         self._seen: list[Tensor] = []
-        for layer in network.modules():
-            if isinstance(layer, _ACTIVATIONS):
-                layer.register_forward_hook(lambda layer, given, found: self._seen.append(found))
+        seen = self._seen
+        hooks = [
+            layer.register_forward_hook(lambda layer, given, found: seen.append(found))
+            for layer in network.modules()
+            if isinstance(layer, _ACTIVATIONS)
+        ]
+        # The network may outlive this: one of the user's own may be the same at every step.
+        weakref.finalize(self, _remove, hooks)
 
     @staticmethod
     @cache
@@ -103,3 +110,8 @@ class Attention(nn.Module):
         self._seen.clear()
         maps = [found.abs().pow(self._power).sum(dim=1).flatten(1) for found in seen]
         return (*(F.normalize(flat, dim=1) for flat in maps), features)
+
+
+def _remove(hooks: list[RemovableHandle]) -> None:
+    for hook in hooks:
+        hook.remove()

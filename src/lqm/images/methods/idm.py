@@ -62,7 +62,14 @@ class IDM(Matching):
     Settings = IDMSettings
     settings: IDMSettings
     view_settings = (*Matching.view_settings, "student_batch")
-    _snapshots: dict[int, Snapshot]
+    schedule_settings = (
+        *Matching.schedule_settings,
+        "queue_start",
+        "queue_interval",
+        "queue_limit",
+        "students",
+        "student_steps",
+    )
 
     @property
     def mosaic(self) -> int:
@@ -71,7 +78,6 @@ class IDM(Matching):
 
     def check(self, network: Network) -> None:
         """Refuse a mosaic that is finer than the pictures."""
-        self._snapshots = {}
         size = self.source.shape[1]
         if self.mosaic > size // 2:
             raise ConfigError(
@@ -83,6 +89,11 @@ class IDM(Matching):
     def one_by_one(self) -> bool:
         """Always: each class moves before the next one looks."""
         return True
+
+    @cached_property
+    def _snapshots(self) -> dict[int, Snapshot]:
+        """The networks of the window's views, as they were."""
+        return {}
 
     @cached_property
     def _queue(self) -> StudentQueue:

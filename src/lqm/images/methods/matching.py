@@ -17,7 +17,7 @@ from lqm.engine.window import Window
 from lqm.errors import DivergedError
 from lqm.images.augment import Record, augment, draw
 from lqm.images.methods.settings import MatchingSettings
-from lqm.images.methods.sketched import sketched_records, sketched_samples
+from lqm.images.methods.sketched import recalled
 from lqm.images.methods.synthetic import SyntheticPictures
 from lqm.images.methods.views import Glance, View, losses_of, targets_of
 from lqm.images.networks import (
@@ -34,7 +34,7 @@ from lqm.images.networks import (
 )
 from lqm.images.sources import ImageSource, pick
 from lqm.images.students import State, below
-from lqm.sketches import Sketch, encoder_of_step
+from lqm.sketches import Sketch
 
 
 class Matching(ABC):
@@ -50,9 +50,12 @@ class Matching(ABC):
 
     Settings: ClassVar[type[Any]]
     matches = True
+    # The settings on which a view depends, and those by which steps come to one; a sketch fixes them all.
     view_settings: ClassVar[tuple[str, ...]] = ("network", "real_batch")
+    schedule_settings: ClassVar[tuple[str, ...]] = ("reuse", "window")
     # The gradient of a class never touches another, so a long list of classes may be gone through in turns.
-    pictures_at_once: ClassVar[int] = 4096
+    real_at_once: ClassVar[int] = 4096
+    synthetic_at_once: ClassVar[int] = 512
 
     def __init__(
         self,
@@ -72,12 +75,13 @@ class Matching(ABC):
         self.own = SyntheticPictures(source, per_class, self.mosaic, seed, settings, device, self._network)
         self._sketch: Sketch | None = None
         first = self.fresh_network("check", 0)
+        self.sees_all_at_once = by_batch(first) and not self.one_by_one
+        self.turns = self._turns()
         self.check(first)
-        self.turns = self._turns(first)
         self._numbers = numbers_found(first, source.shape)
         self._kind = (repr(first), source.shape)
         self.run_by(compute or Compute())
-        self.window = Window(self.make_view, reuse=settings.reuse, size=settings.window, seed=seed)
+        self.window = Window(self._view, reuse=settings.reuse, size=settings.window, seed=seed)
 
     def check(self, network: Network) -> None:  # noqa: B027 (most have nothing to refuse)
         """Refuse a network that the method can't use."""
@@ -109,7 +113,7 @@ class Matching(ABC):
     def step(self, i: int) -> Metrics:
         """Update i; what a network draws by itself (dropout) follows from the seed and i too."""
         with seeded(self.seed, "forward", i):
-            view = self._recalled(i) if self._sketch else self.window.at(i)
+            view = recalled(self, self._sketch, i) if self._sketch else self.window.at(i)
             losses = self._descend(view)
             return {"loss": losses.mean().item(), **self.noticed(view)}
 
@@ -195,23 +199,18 @@ class Matching(ABC):
         network.load_state_dict(below(state, "weights"))
         return self.sights.of(network.requires_grad_(False)), 0.0
 
-    def _recalled(self, step: int) -> View:
-        """The view of the sketch that a step draws."""
-        assert self._sketch is not None
-        shard = self._sketch[encoder_of_step(self.seed, step, self._sketch.encoders)]
-        sight, accuracy = self.encoder(shard.below("encoder"))
-        targets = []
-        for classes in self.turns:
-            samples = sketched_samples(shard, classes, self.distances)
-            targets.append(targets_of(self.distances(len(samples)), samples, self.records))
-        return View(sight, sketched_records(shard), targets, accuracy)
+    def _view(self, number: int) -> View:
+        """View number n; what a network draws by itself (dropout) is the same whenever it is made."""
+        with seeded(self.seed, "view", number):
+            return self.make_view(number)
 
-    def _turns(self, network: Network) -> list[Sequence[int]]:
+    def _turns(self) -> list[Sequence[int]]:
         """Classes that are gone through together: a few at a time where all would take much memory."""
-        together = max(1, self.pictures_at_once // max(self.records, self.settings.real_batch))
+        real = self.real_at_once // self.settings.real_batch
+        together = max(1, min(real, self.synthetic_at_once // self.records))
         if self.one_by_one:
             together = 1
-        elif by_batch(network):
+        elif self.sees_all_at_once:
             together = self.classes
         return [range(self.classes)[first : first + together] for first in range(0, self.classes, together)]
 

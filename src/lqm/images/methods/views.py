@@ -36,7 +36,8 @@ class Glance:
     """What an encoder found in real pictures of some classes.
 
     Attributes:
-        records: the transform of each of these classes.
+        classes: which classes.
+        records: the transform of each of them.
         samples: of each part that the encoder finds, that of each class, [n_c, ...].
     """
 

@@ -48,7 +48,7 @@ class Sight:
     """What one network finds in pictures.
 
     Args:
-        network: the network; its weights may change afterwards, and are seen as they are at each call.
+        network: the network; its weights may change afterwards, its mode (training or not) may not.
         run: pictures to what is found.
         whole: whether a chunk must have the size that `run` was compiled for.
     """
@@ -88,18 +88,19 @@ class Sights:
 
     def __init__(self, look: Look, compute: Compute) -> None:
         self._look, self._compute = look, compute
-        self._compiled: Callable[[Tensor, dict[str, Tensor]], Found] | None = None
+        # By whether the network is in training mode, which is part of the code.
+        self._compiled: dict[bool, Callable[[Tensor, dict[str, Tensor]], Found]] = {}
 
     def of(self, network: Network) -> Sight:
         """The sight of one network."""
         if not self._compute.compile:
             return Sight(network, self._compute.faster(self._look(network)), whole=False)
-        if self._compiled is None:
+        if network.training not in self._compiled:
             shell = self._look(copy.deepcopy(network))
-            self._compiled = self._compute.faster(
+            self._compiled[network.training] = self._compute.faster(
                 lambda images, weights: functional_call(shell, weights, (images,))
             )
-        run = self._compiled
+        run = self._compiled[network.training]
         return Sight(network, lambda images: run(images, _weights(network)), whole=True)
 
 
