@@ -15,6 +15,8 @@ from benchmarks.works import WORKS
 from lqm.errors import ConfigError
 from lqm.names import choose
 
+_WIDTH = 180
+
 
 def main(only: tuple[str, ...] = (), store: bool = False) -> None:
     """Time works in two ways.
@@ -60,7 +62,9 @@ def _print_table(found: list[Comparison], stored: baseline.Baseline, place: base
         if stored.lost(one.work.title, one.ratio):
             cell += " SLOWER NOW"
         table.add_row(*one.row(), cell)
-    Console().print(table)
+    console = Console()
+    # Lines that are cut are worse than lines that are long.
+    Console(width=max(console.width, _WIDTH)).print(table)
 
 
 def _words(place: baseline.Place) -> str:

@@ -24,6 +24,7 @@ class Levels(NamedTuple):
     weights: NDArray[np.float64]
 
 
+@lru_cache(maxsize=256)
 def cramer_von_mises_levels(k: int) -> Levels:
     """Levels (2i-1)/(2k) with equal weights.
 
@@ -32,7 +33,7 @@ def cramer_von_mises_levels(k: int) -> Levels:
         array([0.25, 0.75])
     """
     _require_positive(k)
-    return Levels((2 * np.arange(1, k + 1) - 1) / (2 * k), np.full(k, 1 / k))
+    return _fixed(Levels((2 * np.arange(1, k + 1) - 1) / (2 * k), np.full(k, 1 / k)))
 
 
 @lru_cache(maxsize=256)
@@ -63,10 +64,7 @@ def anderson_darling_levels(k: int) -> Levels:
     else:
         raise ArithmeticError(f"the Anderson-Darling levels of {k} points did not converge")
     steps = (steps + 1 - steps[::-1]) / 2
-    found = Levels((steps[:-1] + steps[1:]) / 2, np.diff(steps))
-    for array in found:
-        array.flags.writeable = False
-    return found
+    return _fixed(Levels((steps[:-1] + steps[1:]) / 2, np.diff(steps)))
 
 
 def _fixed_point_residual(steps: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -84,6 +82,13 @@ def _fixed_point_residual(steps: NDArray[np.float64]) -> tuple[NDArray[np.float6
     jacobian[1] = 1 - by_left - by_right
     jacobian[2, :-1] = -by_left[1:]
     return steps[1:-1] - fall / (rise + fall), jacobian
+
+
+def _fixed(levels: Levels) -> Levels:
+    """The same, which nobody who gets them can change for the next one."""
+    for array in levels:
+        array.flags.writeable = False
+    return levels
 
 
 def _require_positive(k: int) -> None:

@@ -46,7 +46,7 @@ def plan_nodes(
     sketch: Sketch | None = None,
 ) -> Plan:
     """See `lqm.condense`."""
-    name = sketched_method(sketch, method) if sketch else method or "cat"
+    name = sketched_method(sketch, method, METHODS) if sketch else method or "cat"
     kind = choose(name, METHODS, "method for graphs")
     if sketch:
         settings = sketched_settings(sketch, kind.Settings, settings, CaT.schedule_settings)

@@ -71,7 +71,7 @@ def plan_pictures(
     )
     if sketch:
         require_same_source(sketch, data.record)
-        method = sketched_method(sketch, method)
+        method = sketched_method(sketch, method, METHODS)
     chosen = recipe_for(data, recipe, method, per_class, device)
     kind = METHODS[chosen.method]
     matched = distance_for(chosen.method, matches=kind.matches, distance=distance)

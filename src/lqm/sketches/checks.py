@@ -45,13 +45,18 @@ def require_same_source(sketch: Sketch, record: Mapping[str, Any]) -> None:
         )
 
 
-def sketched_method(sketch: Sketch, method: str | None) -> str:
-    """The method that a sketch is for.
+def sketched_method(sketch: Sketch, method: str | None, known: Mapping[str, Any]) -> str:
+    """The method that a sketch is for; `known` are those for the kind of source at hand.
 
     Raises:
-        ConfigError: if another one was asked for.
+        ConfigError: if another one was asked for, or it is for another kind of source.
     """
     own: str = sketch.config["method"]
+    if own not in known:
+        raise ConfigError(
+            f"the sketch in {sketch.path} is of '{sketch.config['source']['name']}' and for method '{own}', "
+            "which this source can't be condensed by; sketch it first"
+        )
     if method not in (None, own):
         raise ConfigError(f"the sketch in {sketch.path} is for method '{own}'; make one for '{method}'")
     return own
