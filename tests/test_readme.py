@@ -1,6 +1,7 @@
 """The Python of the README, run as it stands there, with smaller work behind the same names."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from lqm.images.evaluation import PROTOCOLS
 from lqm.recipes import Recipe
 
 PAGE = Path(__file__).parent.parent / "README.md"
+SPEED = PAGE.with_name("docs") / "speed.md"
 ON_DIGITS, ON_OWN_PICTURES, ON_OWN_GRAPH = re.findall(
     r"```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL
 )
@@ -50,6 +52,15 @@ def test_pictures_of_ones_own(small_work):
     assert names["small"].class_names == ("cat", "dog")
     assert Path("runs", "mine", "manifest.json").exists()
     assert len(names["source"].test.labels) == 4, "a fifth of each class"
+
+
+def test_the_python_of_the_page_on_speed(small_work, monkeypatch):
+    monkeypatch.setattr("lqm.tune_allocator", lambda: True, raising=False)  # not in the process of all tests
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", SPEED.read_text(), flags=re.DOTALL):
+        exec(textwrap.dedent(block).replace("encoders=100", "encoders=2"), names)  # noqa: S102
+    assert names["sketch"].encoders == 2
+    assert names["small"].manifest["sketch"]["encoders"] == 2
 
 
 def test_a_graph_of_ones_own(tmp_path, monkeypatch):
