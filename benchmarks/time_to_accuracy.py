@@ -1,8 +1,8 @@
-"""What accuracy is reached in how many seconds: the field's loop, ours, and ours from a sketch that is there.
+"""What accuracy is reached in how many seconds: by the field's loop, ours, with reuse, from a sketch.
 
     LQM_DATA=... python -m benchmarks.time_to_accuracy --out runs/time
 
-The three condense in processes of their own, a few seconds each in turn, so that whatever else the machine
+They condense in processes of their own, a few seconds each in turn, so that whatever else the machine
 does hits all of them. Their pictures at each mark are judged afterwards, by the same networks, on the test
 pictures.
 """
@@ -30,7 +30,7 @@ from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol, fresh_network
 from lqm.images.sources import ImageSource, Pictures
 from lqm.images.training import accuracy, train
 
-_COLOURS = dict(zip(WAYS, ("#999999", "#0072b2", "#d55e00"), strict=True))
+_COLOURS = dict(zip(WAYS, ("#999999", "#0072b2", "#009e73", "#d55e00"), strict=True))
 
 
 def main(
@@ -43,6 +43,7 @@ def main(
     networks: int = 2,
     encoders: int = 300,
     real_batch: int = 256,
+    ways: tuple[str, ...] = tuple(WAYS),
 ) -> None:
     data = lqm.load_source(source)
     began = time.perf_counter()
@@ -54,12 +55,12 @@ def main(
     rows: list[dict[str, Any]] = []
     for count in per_class:
         tasks = [
-            [Task(str(out), way, source, distance, count, seed, marks) for way in WAYS]
+            [Task(str(out), way, source, distance, count, seed, marks) for way in ways]
             for seed in range(seeds)
         ]
         for of_seed in tasks:
             _condense(of_seed)
-        for place, mark in [(0, 0.0), *itertools.product(range(len(WAYS)), marks)]:
+        for place, mark in [(0, 0.0), *itertools.product(range(len(ways)), marks)]:
             found = [_judge(of_seed[place], mark, data, rules) for of_seed in tasks]
             way, spread = tasks[0][place].way, stdev(found) if seeds > 1 else 0.0
             rows.append({"per_class": count, "way": way, "seconds": mark, "accuracies": found})
@@ -109,11 +110,16 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     for axis, budget in zip(axes[0], budgets, strict=True):
         for way, name in WAYS.items():
             own = [row for row in rows if row["way"] == way and row["per_class"] == budget and row["seconds"]]
+            if not own:
+                continue
             means = [fmean(row["accuracies"]) for row in own]
             spreads = [stdev(row["accuracies"]) if len(row["accuracies"]) > 1 else 0.0 for row in own]
             seconds = [row["seconds"] for row in own]
             axis.errorbar(seconds, means, spreads, label=name, color=_COLOURS[way], marker="o", capsize=3)
         axis.set(xscale="log", xlabel="seconds of condensing", ylabel="test accuracy %")
+        marks = sorted({row["seconds"] for row in rows if row["seconds"]})
+        axis.set_xticks(marks, [f"{mark:g}" for mark in marks])
+        axis.minorticks_off()
         axis.set_title(f"{budget} a class")
         axis.legend()
     figure.tight_layout()

@@ -12,7 +12,12 @@ from typing import Any
 
 import lqm
 
-WAYS = {"plain": "the field's loop", "ours": "ours", "sketch": "ours, from a sketch"}
+WAYS = {
+    "plain": "the field's loop",
+    "ours": "ours",
+    "reuse": "ours, 5 steps a view",
+    "sketch": "ours, from a sketch",
+}
 _SLICE = 5.0
 
 
@@ -53,6 +58,8 @@ def learner(task: Task) -> Any:
     if task.way == "plain":
         settings |= {"reuse": 1, "window": 1}
         return PlainDM(data, task.distance, task.per_class, task.seed, DMSettings(**settings))
+    if task.way == "reuse":
+        settings |= {"reuse": 5, "window": 10}
     found = DM(
         data,
         DISTANCES[task.distance],
