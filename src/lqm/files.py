@@ -1,6 +1,7 @@
 """Writing files so that a crash, a kill or a full disk never leaves a half-written one."""
 
 import contextlib
+import hashlib
 import os
 from pathlib import Path
 
@@ -31,6 +32,11 @@ def write_atomically(path: Path, content: bytes) -> None:
             f"{path} could not be written: {error.strerror or error}. "
             "What was saved before is intact; make room or choose another folder."
         ) from error
+
+
+def short_hash(content: bytes) -> str:
+    """What the name of a file carries of its content: the first half of the SHA-256."""
+    return hashlib.sha256(content).hexdigest()[:32]
 
 
 def is_temporary(path: Path) -> bool:

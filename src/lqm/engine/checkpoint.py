@@ -1,6 +1,5 @@
 """Checkpoints: tensors of one step, in a file whose name carries the hash of its content."""
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -8,7 +7,7 @@ from typing import NamedTuple
 from safetensors.torch import load, save
 from torch import Tensor
 
-from lqm.files import write_atomically
+from lqm.files import short_hash, write_atomically
 
 _KEPT = 2
 
@@ -24,7 +23,7 @@ class Checkpoint(NamedTuple):
 def save_checkpoint(folder: Path, step: int, state: dict[str, Tensor]) -> Path:
     """Save a state, then drop all but the newest two."""
     content = save({name: tensor.detach().cpu().contiguous() for name, tensor in state.items()})
-    path = folder / f"step-{step:09d}.{_short_hash(content)}.safetensors"
+    path = folder / f"step-{step:09d}.{short_hash(content)}.safetensors"
     write_atomically(path, content)
     for old in _newest_first(folder)[_KEPT:]:
         old.unlink(missing_ok=True)
@@ -36,7 +35,7 @@ def latest_checkpoint(folder: Path, warn: Callable[[str], None]) -> Checkpoint |
     for path in _newest_first(folder):
         content = path.read_bytes()
         step, expected, _ = path.name.removeprefix("step-").split(".")
-        if _short_hash(content) == expected:
+        if short_hash(content) == expected:
             return Checkpoint(int(step), load(content), path)
         warn(f"{path} is damaged (its hash is not the one in its name) and was set aside")
         path.rename(path.with_suffix(".damaged"))
@@ -45,7 +44,3 @@ def latest_checkpoint(folder: Path, warn: Callable[[str], None]) -> Checkpoint |
 
 def _newest_first(folder: Path) -> list[Path]:
     return sorted(folder.glob("step-*.*.safetensors"), reverse=True)
-
-
-def _short_hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:32]

@@ -8,6 +8,7 @@ import torch
 
 from lqm.engine.probes import compile_problem, try_bf16
 from lqm.errors import ConfigError
+from lqm.sentences import first_line
 
 P = ParamSpec("P")
 Tensors = tuple[torch.Tensor, ...]
@@ -41,9 +42,8 @@ class Compute:
             try:
                 return compiled(*args, **kwargs)
             except torch._dynamo.exc.TorchDynamoException as error:
-                reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
                 raise ConfigError(
-                    f"this network can't be compiled here ({reason}); use --compile off"
+                    f"this network can't be compiled here ({first_line(error)}); use --compile off"
                 ) from error
 
         return run

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import torch
 
+from lqm.sentences import first_line
+
 _SECONDS = 120.0
 
 
@@ -16,7 +18,7 @@ def compile_problem() -> str | None:
     try:
         torch.compile(lambda x: x.exp() + 1, dynamic=False)(torch.zeros(8))
     except Exception as error:  # torch raises all kinds, from a missing compiler to a full disk
-        return (str(error).strip().splitlines() or [type(error).__name__])[0]
+        return first_line(error)
     return None
 
 

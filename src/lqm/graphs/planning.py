@@ -20,7 +20,7 @@ from lqm.planning import Plan, distance_for, distance_record, in_words, titled
 from lqm.settings import make_settings
 from lqm.sketches import (
     Sketch,
-    overuse,
+    advice,
     require_fine_enough,
     require_same_source,
     sketched_method,
@@ -92,7 +92,7 @@ def plan_nodes(
             *data.notes,
             _budget_in_words(wanted, counts, data),
             "settings: " + in_words({"steps": steps, **fixed}),
-            *filter(None, [overuse(sketch.encoders, steps) if sketch else None]),
+            *advice(sketch, steps),
         ),
     )
 

@@ -25,7 +25,7 @@ from lqm.recipes import Recipe, fitting_recipe, named_recipe
 from lqm.settings import make_settings
 from lqm.sketches import (
     Sketch,
-    overuse,
+    advice,
     require_fine_enough,
     require_same_source,
     sketched_method,
@@ -128,7 +128,7 @@ def plan_pictures(
         words=(
             heading + in_words({"steps": steps, **fixed}),
             *about_compute,
-            *filter(None, [overuse(sketch.encoders, steps) if sketch else None]),
+            *advice(sketch, steps),
         ),
         start=_start(learner) if isinstance(learner, Matching) else None,
     )

@@ -9,7 +9,7 @@ from lqm.sketches.checks import (
 )
 from lqm.sketches.folder import Shard, Sketch, SketchWriter
 from lqm.sketches.plan import FINENESS, SketchPlan, sketch_config
-from lqm.sketches.schedule import encoder_of_step, overuse
+from lqm.sketches.schedule import advice, encoder_of_step, overuse
 
 __all__ = [
     "FINENESS",
@@ -17,6 +17,7 @@ __all__ = [
     "Sketch",
     "SketchPlan",
     "SketchWriter",
+    "advice",
     "encoder_of_step",
     "overuse",
     "require_fine_enough",

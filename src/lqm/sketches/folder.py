@@ -14,7 +14,7 @@ from torch import Tensor
 from lqm.engine import Config, RunFolder
 from lqm.engine.progress import warn
 from lqm.errors import ArtifactError
-from lqm.files import write_atomically
+from lqm.files import short_hash, write_atomically
 
 _SHARD = re.compile(r"encoder-(\d{6})\.([0-9a-f]{32})\.safetensors")
 
@@ -128,14 +128,14 @@ class SketchWriter:
     def write(self, number: int, tensors: dict[str, Tensor]) -> None:
         """Add an encoder."""
         content = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
-        write_atomically(self.path / f"encoder-{number:06d}.{_short_hash(content)}.safetensors", content)
+        write_atomically(self.path / f"encoder-{number:06d}.{short_hash(content)}.safetensors", content)
 
 
 def is_intact(path: Path) -> bool:
     """Whether a file has the content that its name promises."""
     match = _SHARD.fullmatch(path.name)
     try:
-        return match is not None and _short_hash(path.read_bytes()) == match[2]
+        return match is not None and short_hash(path.read_bytes()) == match[2]
     except OSError as error:
         raise ArtifactError(
             f"{path} can't be read ({error.strerror}); let `lqm sketch` make it again"
@@ -157,7 +157,3 @@ def _read_config(path: Path) -> Config:
 def _shard_paths(path: Path) -> dict[int, Path]:
     found = ((_SHARD.fullmatch(file.name), file) for file in sorted(path.iterdir()))
     return {int(match[1]): file for match, file in found if match}
-
-
-def _short_hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:32]

@@ -3,6 +3,7 @@
 import torch
 
 from lqm.engine.randomness import generator
+from lqm.sketches.folder import Sketch
 
 # In a trial on CIFAR-10 a bank of 20 encoders was overfitted, and one of 100 not up to 30 uses of each.
 _ENOUGH_ENCODERS, _USES = 100, 30
@@ -34,3 +35,9 @@ def overuse(encoders: int, steps: int) -> str | None:
             f"be overfitted, so {-(-steps // _USES):,} encoders would be better"
         )
     return None
+
+
+def advice(sketch: Sketch | None, steps: int) -> tuple[str, ...]:
+    """What to say before a run of so many steps by a sketch, if there is one, a line each."""
+    said = overuse(sketch.encoders, steps) if sketch else None
+    return (said,) if said else ()

@@ -157,10 +157,10 @@ class IDM(Matching):
 
     def encoder(self, state: State) -> tuple[Sight, float]:
         """The network as it was, and its accuracy on what it had learned from."""
-        student = Student(self.fresh_network("sketch", 0))
-        student.load_state(state)
-        snapshot = student.snapshot()
-        return self.sights.of(snapshot.network), snapshot.accuracy
+        right, seen = state["counts"].tolist()
+        network = self.fresh_network("sketch", 0).eval().requires_grad_(False)
+        network.load_state_dict(below(state, "weights"))
+        return self.sights.of(network), right / seen if seen else 0.0
 
     def noticed(self, view: View) -> Metrics:
         """How good the encoder is."""

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from lqm.errors import ConfigError
 from lqm.images.networks.network import Network
+from lqm.sentences import first_line
 
 NetworkMaker = Callable[[tuple[int, int, int], int], nn.Module]
 
@@ -74,7 +75,7 @@ def make_own(factory: NetworkMaker, shape: tuple[int, int, int], classes: int) -
     except Exception as error:
         raise ConfigError(
             f"the network {name} can't be made for pictures of shape {shape} and {classes} classes "
-            f"({_told(error)}); it should be a function of shape and classes that returns a module"
+            f"({first_line(error)}); it should be a function of shape and classes that returns a module"
         ) from error
     if isinstance(module, Network):
         return module
@@ -97,7 +98,7 @@ def _last_linear(module: nn.Module, name: str, shape: tuple[int, int, int], clas
         output, calls = _run_and_listen(module, probe, linears)
     except Exception as error:
         raise ConfigError(
-            f"the network {name} fails on pictures of shape {shape} ({_told(error)}); "
+            f"the network {name} fails on pictures of shape {shape} ({first_line(error)}); "
             "it should take pictures [B, C, H, W]"
         ) from error
     finally:
@@ -131,7 +132,3 @@ def _run_and_listen(
     finally:
         for handle in handles:
             handle.remove()
-
-
-def _told(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

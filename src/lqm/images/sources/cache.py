@@ -12,7 +12,7 @@ from safetensors.torch import save
 from lqm.cache import kept
 from lqm.engine.progress import warn
 from lqm.errors import ArtifactError
-from lqm.files import write_atomically
+from lqm.files import short_hash, write_atomically
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.source import Pictures
 
@@ -44,9 +44,8 @@ def _save(folder: Path, key: str, found: Found) -> None:
     if found.test:
         tensors |= {"test.images": found.test.images, "test.labels": found.test.labels}
     content = save(tensors, {"class_names": json.dumps(found.class_names)})
-    short_hash = hashlib.sha256(content).hexdigest()[:32]
     try:
-        write_atomically(folder / f"{key}.{short_hash}.safetensors", content)
+        write_atomically(folder / f"{key}.{short_hash(content)}.safetensors", content)
     except ArtifactError as error:
         warn(f"the decoded pictures are not kept: {error}")
 
