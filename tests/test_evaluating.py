@@ -107,3 +107,26 @@ def test_names_may_be_given_with_commas(small, judge):
     found = judge(small, networks="mlp:width=4,convnet:width=4", baselines="random")
     assert list(found.by_network) == ["mlp:width=4", "convnet:width=4"]
     assert list(found.rows) == ["condensed", "random"]
+
+
+def test_what_baselines_scored_is_noted_beside_and_kept_by_a_later_evaluation(small, judge, tmp_path):
+    saved = small.save(tmp_path / "set")
+    found = judge(saved, baselines=("random", "full"))
+    judge(saved)
+    (noted,) = lqm.load(tmp_path / "set").manifest["scores"]
+    assert noted["by_class"] == list(found.score.by_class)
+    assert list(noted["baselines"]) == ["random", "full"]
+    for name, entry in noted["baselines"].items():
+        assert entry["accuracies"] == list(found.rows[name].accuracies)
+        assert entry["records"] == found.rows[name].records
+
+
+def test_a_set_scored_by_the_source_at_hand_scores_as_in_an_evaluation(
+    tiny, digits, monkeypatch, tiny_protocol
+):
+    from lqm.evaluating import score_set
+
+    monkeypatch.setitem(PROTOCOLS, "quick-200", tiny_protocol)
+    small = lqm.condense(digits, per_class=2, settings=tiny, show_progress=False)
+    found = lqm.evaluate(small, source=digits, show_progress=False)
+    assert score_set(small, digits, seed=0, device=torch.device("cpu")) == found.score

@@ -12,10 +12,11 @@ from lqm.condensed import CondensedNodes, CondensedSet, load
 from lqm.engine import resolve_device
 from lqm.engine.compute import Compute, decide
 from lqm.engine.progress import Progress, warn
-from lqm.errors import ArtifactError, ConfigError, DataError
+from lqm.errors import ArtifactError, ConfigError
 from lqm.graphs.judging import NODES
 from lqm.images.judging import PICTURES
 from lqm.names import choose
+from lqm.origins import source_of
 from lqm.report.tables import score_markdown
 from lqm.scores import Kind, Protocol, Score, refuse_memory
 
@@ -100,7 +101,7 @@ def evaluate(
     where = resolve_device(device)
     small = condensed if isinstance(condensed, CondensedSet) else load(condensed)
     refuse_memory(small.manifest)
-    kind = NODES if isinstance(small, CondensedNodes) else PICTURES
+    kind = kind_of(small)
     chosen = choose(protocol, kind.protocols, "protocol") if protocol else None
     if isinstance(baselines, str):
         baselines = kind.baselines if baselines == "all" else baselines.split(",")
@@ -109,7 +110,7 @@ def evaluate(
     makers = _makers(kind, networks)
     asked = (compile, precision)
     rules = chosen or kind.read_protocol(**small.manifest["evaluation"])
-    data = _source_of(kind, small, source, data_dir)
+    data = source_of(kind, small, source, data_dir)
     makers = makers or {rules.network: None}
     for name, maker in makers.items():
         kind.fresh_network(data, maker or name, seed, 0)
@@ -118,6 +119,7 @@ def evaluate(
     for name, maker in makers.items():
         own = replace(rules, network=name)
         by_network[name] = {}
+        entry: dict[str, Any] = {}
         for training_set in ("condensed", *baselines):
             if training_set not in sets:
                 sets[training_set] = kind.records(training_set, small, data, rules, seed, where)
@@ -128,7 +130,7 @@ def evaluate(
             for line in how.words if show_progress else ():
                 warn(line)
             with Progress(title, count, shown=show_progress) as bar:
-                by_network[name][training_set] = kind.score(
+                found = kind.score(
                     sets[training_set],
                     data,
                     own,
@@ -139,9 +141,31 @@ def evaluate(
                     after_each=bar.update,
                     **how.options,
                 )
+            by_network[name][training_set] = found
             if training_set == "condensed":
-                small = _noted(small, own, seed, by_network[name][training_set], how)
+                entry = {"protocol": asdict(own), "seed": seed, "accuracy": found.accuracy, **asdict(found)}
+                entry |= {option: asdict(compute) for option, compute in how.options.items()}
+            else:
+                entry["baselines"] = entry.get("baselines", {}) | {training_set: asdict(found)}
+            small = _noted(small, entry)
     return Evaluation(rules, by_network, small)
+
+
+def kind_of(small: CondensedSet) -> Kind:
+    """How a set is judged: as pictures, or as nodes."""
+    return NODES if isinstance(small, CondensedNodes) else PICTURES
+
+
+def score_set(small: CondensedSet, source: Any, *, seed: int, device: torch.device) -> Score:
+    """What the protocol that a set asks for finds of it, by the networks that `evaluate` would train.
+
+    The source is at hand; nothing is noted or shown.
+    """
+    kind = kind_of(small)
+    rules = kind.read_protocol(**small.manifest["evaluation"])
+    how = _compute(kind, source, rules, small, False, (None, None), device, named=True)
+    records = kind.records("condensed", small, source, rules, seed, device)
+    return kind.score(records, source, rules, seed=seed, device=device, **how.options)
 
 
 class _How(NamedTuple):
@@ -184,50 +208,10 @@ def _makers(
     return {kind.check_spec(spec): None for spec in specs}
 
 
-def _noted(small: CondensedSet, protocol: Protocol, seed: int, found: Score, how: _How) -> CondensedSet:
-    """The set with the score in its manifest, in memory and, where that can be written, on disk."""
-    entry = {"protocol": asdict(protocol), "seed": seed, "accuracy": found.accuracy, **asdict(found)}
-    entry |= {name: asdict(compute) for name, compute in how.options.items()}
+def _noted(small: CondensedSet, entry: dict[str, Any]) -> CondensedSet:
+    """The set with a score in its manifest, in memory and, where that can be written, on disk."""
     try:
         return small.with_score(entry)
     except ArtifactError as error:
         warn(f"the score could not be noted in the manifest: {error}")
         return small
-
-
-def _source_of(kind: Kind, small: CondensedSet, source: Any, data_dir: str | Path | None) -> Any:
-    """The source that a set was condensed from; the user names it where it is no longer found."""
-    origin, record = small.manifest.get("origin"), small.manifest["source"]
-    if source is None and origin is None:
-        raise DataError(
-            f"this set was condensed from '{record['name']}', which was made in Python; "
-            "evaluate it there: lqm.evaluate(..., source=...)"
-        )
-    if source is None or isinstance(source, str | Path):
-        data = _found_again(kind, origin or {}, source, data_dir)
-    else:
-        data = kind.find_source(source)
-    if any(record[part] != value for part, value in data.identity.items()):
-        raise DataError(
-            f"'{data.name}' is not what this set was condensed from (its {kind.told_by} differ); "
-            f"name the same version of '{record['name']}' as the source"
-        )
-    return data
-
-
-def _found_again(
-    kind: Kind, origin: Mapping[str, Any], source: str | Path | None, data_dir: str | Path | None
-) -> Any:
-    moved = {"source": source, "data_dir": data_dir}
-    given = {name: str(place) for name, place in moved.items() if place is not None}
-    # A source that is named anew is not looked for in the old folder.
-    kept = {name: word for name, word in origin.items() if name != "data_dir" or source is None}
-    try:
-        return kind.find_source(**{**kept, **given})
-    except (ConfigError, DataError) as error:
-        if given:
-            raise DataError(f"this is not what the set was condensed from: {error}") from error
-        raise DataError(
-            f"the {kind.what} that this set was condensed from can't be read from {origin['source']} any "
-            "more; name the new place with --source, or that of a named source with --data-dir"
-        ) from error

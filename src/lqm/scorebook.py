@@ -15,7 +15,7 @@ from lqm.errors import ArtifactError
 from lqm.files import write_atomically
 
 # To be raised by every change of what a score means: of training, networks, augmentation or diagnostics.
-_EDITION = 1
+_EDITION = 2
 
 Finding = dict[str, list[float]]
 

@@ -1,9 +1,10 @@
 """What a protocol finds of a set of records, pictures or nodes: scores, and how they are put together."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import isnan
 from statistics import fmean, pstdev
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
@@ -87,12 +88,19 @@ class Score:
 
     The match is measured on the features of the protocol's networks `before` their training, which are the
     same for every set, and `after` it, as the paper does.
+
+    Attributes:
+        records: how many the networks were trained on.
+        accuracies: of each network.
+        by_class: of each class, the share of its test records that is named rightly, as the mean over
+            networks; None if it has none.
     """
 
     records: int
     accuracies: tuple[float, ...]
     before: LatentMatch
     after: LatentMatch
+    by_class: tuple[float | None, ...] = ()
 
     @property
     def accuracy(self) -> float:
@@ -122,24 +130,45 @@ def score_networks(
         findings.append(found)
         after_each(j + 1, {"accuracy": found["accuracy"][0]})
     before, after = (_mean([LatentMatch(*found[when]) for found in findings]) for when in ("before", "after"))
-    return Score(records, tuple(found["accuracy"][0] for found in findings), before, after)
+    columns = zip(*(found["by_class"] for found in findings), strict=True)
+    by_class = tuple(None if isnan(column[0]) else fmean(column) for column in columns)
+    return Score(records, tuple(found["accuracy"][0] for found in findings), before, after, by_class)
 
 
-def finding(accuracy: float, before: LatentMatch, after: LatentMatch) -> Finding:
-    """What one network found, as plain numbers."""
+def finding(named: Tensor, labels: Tensor, classes: int, before: LatentMatch, after: LatentMatch) -> Finding:
+    """What one network found, as plain numbers.
+
+    Args:
+        named: the class that it named for each test record, [N].
+        labels: the right ones, [N].
+        classes: how many there are; the share of a class without test records is NaN.
+        before: how well the set keeps the latent distributions under the fresh network.
+        after: and under the trained one.
+    """
+    right = named == labels
+    tested, found = labels.bincount(minlength=classes), labels[right].bincount(minlength=classes)
     matches = {"before": before, "after": after}
     plain = {when: [match.cramer_von_mises, match.extremes] for when, match in matches.items()}
-    return {"accuracy": [accuracy], **plain}
+    by_class = (found.double() / tested).tolist()
+    return {"accuracy": [right.double().mean().item()], "by_class": by_class, **plain}
 
 
-def match_of_classes(classes: Iterable[tuple[Tensor, Tensor]]) -> LatentMatch:
-    """How well latent features are kept: for each class the real ones, [n, F], and the set's own, [k, F]."""
+class ClassLatents(NamedTuple):
+    """The latent features of a class: of its real training records, [n, F], and of a set's own, [k, F]."""
+
+    label: int
+    real: Tensor
+    own: Tensor
+
+
+def match_of_classes(classes: Iterable[ClassLatents]) -> LatentMatch:
+    """How well latent features are kept."""
     return _mean(
         [
             LatentMatch(
                 cramer_von_mises(real, own, ties="ecdf").mean().item(), extreme_share(real, own).item()
             )
-            for real, own in classes
+            for _, real, own in classes
         ]
     )
 
@@ -187,6 +216,7 @@ class Kind:
             set, the source, the protocol, the seed and the device.
         score: the score of these: (records, source, protocol, seed=, device=, network=, full=, after_each=),
             and compute= if it compiles.
+        latents: what a network finds in the records of each class: (network, condensed set, source).
         numbers: about how many numbers the layers of networks give in the evaluation of a set: (source,
             protocol, condensed set, full); none if they don't compile.
     """
@@ -201,4 +231,5 @@ class Kind:
     fresh_network: Callable[..., Any]
     records: Callable[[str, Any, Any, Any, int, torch.device], Callable[[int], Any]]
     score: Callable[..., Score]
+    latents: Callable[[Any, Any, Any], Iterator[ClassLatents]]
     numbers: Callable[[Any, Any, Any, bool], float] | None = None

@@ -1,7 +1,9 @@
+import numpy as np
 import pytest
 import torch
+from sklearn.metrics import recall_score
 
-from lqm.engine.randomness import generator
+from lqm.engine.randomness import generator, seeded
 from lqm.images.evaluation import (
     EvaluationProtocol,
     fresh_network,
@@ -11,8 +13,8 @@ from lqm.images.evaluation import (
 from lqm.images.methods.coreset import random_pictures
 from lqm.images.networks import ConvNet
 from lqm.images.sources import pick
-from lqm.images.training import accuracy, train
-from lqm.scores import LatentMatch, Score
+from lqm.images.training import predict, train
+from lqm.scores import LatentMatch, Score, finding, score_networks
 
 CPU = torch.device("cpu")
 
@@ -34,8 +36,6 @@ def test_scores_repeat_for_a_seed_and_differ_between_networks(digits, tiny_proto
 
 
 def test_mean_and_population_deviation_are_those_of_numpy():
-    import numpy as np
-
     accuracies = (0.5, 0.7, 0.9)
     found = Score(10, accuracies, LatentMatch(0.0, 0.0), LatentMatch(0.0, 0.0))
     assert found.accuracy == pytest.approx(np.mean(accuracies))
@@ -50,7 +50,7 @@ def test_accuracy_is_the_share_of_right_answers(digits):
             self.classifier.bias.data = torch.nn.functional.one_hot(torch.tensor(3), 10).float()
 
     expected = (digits.test.labels == 3).double().mean().item()
-    assert accuracy(Always3(), digits) == pytest.approx(expected)
+    assert (predict(Always3(), digits) == digits.test.labels).double().mean() == pytest.approx(expected)
 
 
 def test_the_schedule_is_the_fields(digits, monkeypatch):
@@ -139,3 +139,32 @@ def test_the_match_is_the_average_of_scipys_statistic_and_of_the_extremes(digits
     # Each value of a real picture that was picked is tied with itself, which SciPy counts differently.
     assert found.cramer_von_mises == pytest.approx(sum(statistics) / len(statistics), abs=0.01)
     assert found.extremes == sum(extremes) / len(extremes) == 0
+
+
+def test_shares_by_class_are_those_of_sklearn(digits, tiny_protocol):
+    found = score(lambda j: random_pictures(digits, 3, 0, j), digits, tiny_protocol, seed=0, device=CPU)
+    recalls = []
+    for j in range(tiny_protocol.networks):
+        network = fresh_network(digits, tiny_protocol.network, 0, j)
+        with seeded(0, "evaluation training", j):
+            train(
+                network,
+                random_pictures(digits, 3, 0, j),
+                digits,
+                epochs=tiny_protocol.epochs,
+                learning_rate=tiny_protocol.learning_rate,
+                momentum=tiny_protocol.momentum,
+                weight_decay=tiny_protocol.weight_decay,
+                batch=tiny_protocol.batch,
+                draws=generator(0, "evaluation batches", j),
+            )
+        recalls.append(recall_score(digits.test.labels, predict(network, digits), average=None))
+    assert found.by_class == pytest.approx(np.mean(recalls, axis=0))
+
+
+def test_a_class_without_test_records_has_no_share():
+    match = LatentMatch(0.0, 0.0)
+    found = finding(torch.tensor([0, 1, 1]), torch.tensor([0, 0, 1]), 3, match, match)
+    whole = score_networks(1, lambda j: (3, found), lambda count, metrics: None)
+    assert whole.by_class == (0.5, 1.0, None)
+    assert whole.accuracy == pytest.approx(2 / 3)

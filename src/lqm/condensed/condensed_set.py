@@ -56,18 +56,22 @@ class CondensedSet:
     def with_score(self, score: Manifest) -> Self:
         """Add a score to the manifest, in place of one by the same protocol and seed; on disk too if saved.
 
+        What baselines scored beside it is kept, unless it has been found anew.
+
         Raises:
             ArtifactError: when the saved set can't be written, or is no longer this one.
         """
         manifest = self.manifest if self.path is None else read_artefact(self.path)[1]
         if manifest.get("data") != self.manifest.get("data"):
             raise ArtifactError(f"{self.path} holds another set than it did; its scores are left alone")
-        others = [
-            s
-            for s in manifest.get("scores", [])
-            if (s["protocol"], s["seed"]) != (score["protocol"], score["seed"])
-        ]
-        manifest = manifest | {"scores": [*others, score]}
+        others, baselines = [], dict(score.get("baselines", {}))
+        for noted in manifest.get("scores", []):
+            if (noted["protocol"], noted["seed"]) == (score["protocol"], score["seed"]):
+                baselines = noted.get("baselines", {}) | baselines
+            else:
+                others.append(noted)
+        whole = score | ({"baselines": baselines} if baselines else {})
+        manifest = manifest | {"scores": [*others, whole]}
         if self.path is not None:
             write_manifest(self.path, manifest)
         return replace(self, manifest=manifest)

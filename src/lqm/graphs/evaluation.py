@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import Tensor
 
 from lqm.engine.randomness import seeded
 from lqm.graphs.graph import Graph
 from lqm.graphs.networks import NETWORKS, GraphNetwork, Inputs, NetworkMaker, describe, make_network
 from lqm.graphs.source import GraphSource
-from lqm.graphs.training import TrainingSet, accuracy, adam, train
+from lqm.graphs.training import TrainingSet, adam, predict, train
 from lqm.scorebook import Finding, keep
 from lqm.scores import (
     AfterEach,
+    ClassLatents,
     LatentMatch,
     Protocol,
     Score,
@@ -101,8 +101,8 @@ def score(
                 optimizer = adam(fresh, protocol.learning_rate, protocol.weight_decay)
                 train(fresh, optimizer, data, epochs=protocol.epochs)
             after = latent_match(fresh, data, real, source)
-            right = accuracy(fresh, real, source.test, source.graph.labels[source.test])
-            return finding(right, before, after)
+            named, labels = predict(fresh, real, source.test), source.graph.labels[source.test]
+            return finding(named, labels, len(source.class_names), before, after)
 
         return int((chosen.labels >= 0).sum()), find() if network else keep(key, device, find)
 
@@ -123,9 +123,16 @@ def training_set(nodes: Graph, real: Inputs, source: GraphSource) -> TrainingSet
     return TrainingSet(inputs, labelled, nodes.labels[labelled])
 
 
-@torch.no_grad()
 def latent_match(network: GraphNetwork, data: TrainingSet, real: Inputs, source: GraphSource) -> LatentMatch:
-    """How well nodes keep the latent distributions of their classes under one network.
+    """How well nodes keep the latent distributions of their classes under one network."""
+    return match_of_classes(latents(network, data, real, source))
+
+
+@torch.no_grad()
+def latents(
+    network: GraphNetwork, data: TrainingSet, real: Inputs, source: GraphSource
+) -> Iterator[ClassLatents]:
+    """What a network finds in the nodes of each class.
 
     Of a class with more than 500 training nodes, 500 are looked at, always the same ones; a class that the
     set has no node of is left out.
@@ -133,11 +140,7 @@ def latent_match(network: GraphNetwork, data: TrainingSet, real: Inputs, source:
     network.eval()
     around = network.embed(real)
     own = around if data.inputs is real else network.embed(data.inputs)
-
-    def classes() -> Iterator[tuple[Tensor, Tensor]]:
-        for label, nodes in enumerate(source.by_class):
-            found = data.nodes[data.labels == label]
-            if len(found):
-                yield around[matched(nodes, label)], own[matched(found, label)]
-
-    return match_of_classes(classes())
+    for label, nodes in enumerate(source.by_class):
+        found = data.nodes[data.labels == label]
+        if len(found):
+            yield ClassLatents(label, around[matched(nodes, label)], own[matched(found, label)])

@@ -1,15 +1,17 @@
 """How condensed nodes are judged, for `lqm.evaluate`."""
 
+from collections.abc import Iterator
+
 import torch
 
 from lqm.condensed import CondensedNodes
 from lqm.graphs.baselines import BASELINES, Chooser, baseline
-from lqm.graphs.evaluation import PROTOCOLS, GraphProtocol, fresh_network, score
+from lqm.graphs.evaluation import PROTOCOLS, GraphProtocol, fresh_network, latents, score, training_set
 from lqm.graphs.graph import as_graph
-from lqm.graphs.networks import check_spec
+from lqm.graphs.networks import GraphNetwork, Inputs, check_spec
 from lqm.graphs.source import GraphSource
 from lqm.graphs.sources import load_graph
-from lqm.scores import Kind
+from lqm.scores import ClassLatents, Kind
 
 
 def _records(
@@ -28,6 +30,11 @@ def _records(
     return baseline(name, source, counts.tolist(), seed)
 
 
+def _latents(network: GraphNetwork, small: CondensedNodes, source: GraphSource) -> Iterator[ClassLatents]:
+    real = Inputs(source.graph.features, source.graph.adjacency, torch.device("cpu"))
+    return latents(network, training_set(as_graph(small), real, source), real, source)
+
+
 NODES = Kind(
     what="graph",
     told_by="nodes, features, edges, labels, class names or split",
@@ -39,4 +46,5 @@ NODES = Kind(
     fresh_network=fresh_network,
     records=_records,
     score=score,
+    latents=_latents,
 )

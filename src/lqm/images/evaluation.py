@@ -1,6 +1,6 @@
 """What a set of pictures is worth: the test accuracy of fresh networks trained on it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from math import ceil
 from typing import ClassVar
@@ -20,10 +20,11 @@ from lqm.images.networks import (
     numbers_found,
 )
 from lqm.images.sources import ImageSource, Pictures
-from lqm.images.training import accuracy, latent_features, train
+from lqm.images.training import latent_features, predict, train
 from lqm.scorebook import Finding, keep
 from lqm.scores import (
     AfterEach,
+    ClassLatents,
     LatentMatch,
     Protocol,
     Score,
@@ -170,7 +171,8 @@ def _judge(
             compute=compute,
         )
     after = latent_match(network, pictures, source, compute)
-    return finding(accuracy(network, source, compute), before, after)
+    named = predict(network, source, compute)
+    return finding(named, source.test.labels, len(source.class_names), before, after)
 
 
 def fresh_network(source: ImageSource, maker: str | NetworkMaker, seed: int, index: int) -> Network:
@@ -195,7 +197,14 @@ def numbers_to_evaluate(
 def latent_match(
     network: Network, pictures: Pictures, source: ImageSource, compute: Compute | None = None
 ) -> LatentMatch:
-    """How well pictures keep the latent distributions of their classes under one network.
+    """How well pictures keep the latent distributions of their classes under one network."""
+    return match_of_classes(latents(network, pictures, source, compute))
+
+
+def latents(
+    network: Network, pictures: Pictures, source: ImageSource, compute: Compute | None = None
+) -> Iterator[ClassLatents]:
+    """What a network finds in the pictures of each class.
 
     Of a class with more than 500 pictures, 500 are looked at, always the same ones.
     """
@@ -203,7 +212,5 @@ def latent_match(
     def features(images: Tensor, label: int) -> Tensor:
         return latent_features(network, matched(images, label), source, compute)
 
-    return match_of_classes(
-        (features(source.by_class[label], label), features(pictures.of_class(label), label))
-        for label in range(len(source.class_names))
-    )
+    for label, real in enumerate(source.by_class):
+        yield ClassLatents(label, features(real, label), features(pictures.of_class(label), label))

@@ -1,5 +1,7 @@
 """How condensed pictures are judged, for `lqm.evaluate`."""
 
+from collections.abc import Iterator
+
 import torch
 
 from lqm.condensed import CondensedPictures
@@ -8,12 +10,13 @@ from lqm.images.evaluation import (
     PROTOCOLS,
     EvaluationProtocol,
     fresh_network,
+    latents,
     numbers_to_evaluate,
     score,
 )
-from lqm.images.networks import check_spec
+from lqm.images.networks import Network, check_spec
 from lqm.images.sources import ImageSource, Pictures, load_source
-from lqm.scores import Kind
+from lqm.scores import ClassLatents, Kind
 
 
 def _records(
@@ -31,6 +34,10 @@ def _records(
     return baseline(name, source, small.manifest["per_class"], seed, protocol.network, device)
 
 
+def _latents(network: Network, small: CondensedPictures, source: ImageSource) -> Iterator[ClassLatents]:
+    return latents(network, Pictures(*small.records()), source)
+
+
 PICTURES = Kind(
     what="pictures",
     told_by="pictures, labels, class names or augmentation",
@@ -42,5 +49,6 @@ PICTURES = Kind(
     fresh_network=fresh_network,
     records=_records,
     score=score,
+    latents=_latents,
     numbers=numbers_to_evaluate,
 )

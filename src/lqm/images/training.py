@@ -67,10 +67,9 @@ def latent_features(
     return _found(network, Embedding, images, source, compute)
 
 
-def accuracy(network: Network, source: ImageSource, compute: Compute | None = None) -> float:
-    """Share of the test pictures that a network names rightly."""
-    found = _found(network, Logits, source.test.images, source, compute).argmax(dim=1)
-    return float((found.cpu() == source.test.labels).double().mean())
+def predict(network: Network, source: ImageSource, compute: Compute | None = None) -> Tensor:
+    """The class that a network names for each test picture, [N]."""
+    return _found(network, Logits, source.test.images, source, compute).argmax(dim=1).cpu()
 
 
 def _found(

@@ -1,0 +1,57 @@
+"""The real data that a set was condensed from, found again."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lqm.condensed import CondensedSet
+from lqm.errors import ConfigError, DataError
+from lqm.scores import Kind
+
+
+def source_of(kind: Kind, small: CondensedSet, source: Any, data_dir: str | Path | None) -> Any:
+    """The source that a set was condensed from.
+
+    Args:
+        kind: of pictures or of nodes.
+        small: the set.
+        source: a name, a path or an object, if it is no longer where it was.
+        data_dir: where named sources are, if they have moved.
+
+    Raises:
+        DataError: when it can't be found, or is not the one that was condensed.
+    """
+    origin, record = small.manifest.get("origin"), small.manifest["source"]
+    if source is None and origin is None:
+        raise DataError(
+            f"this set was condensed from '{record['name']}', which was made in Python; "
+            "evaluate it there: lqm.evaluate(..., source=...)"
+        )
+    if source is None or isinstance(source, str | Path):
+        data = _found_again(kind, origin or {}, source, data_dir)
+    else:
+        data = kind.find_source(source)
+    if any(record[part] != value for part, value in data.identity.items()):
+        raise DataError(
+            f"'{data.name}' is not what this set was condensed from (its {kind.told_by} differ); "
+            f"name the same version of '{record['name']}' as the source"
+        )
+    return data
+
+
+def _found_again(
+    kind: Kind, origin: Mapping[str, Any], source: str | Path | None, data_dir: str | Path | None
+) -> Any:
+    moved = {"source": source, "data_dir": data_dir}
+    given = {name: str(place) for name, place in moved.items() if place is not None}
+    # A source that is named anew is not looked for in the old folder.
+    kept = {name: word for name, word in origin.items() if name != "data_dir" or source is None}
+    try:
+        return kind.find_source(**{**kept, **given})
+    except (ConfigError, DataError) as error:
+        if given:
+            raise DataError(f"this is not what the set was condensed from: {error}") from error
+        raise DataError(
+            f"the {kind.what} that this set was condensed from can't be read from {origin['source']} any "
+            "more; name the new place with --source, or that of a named source with --data-dir"
+        ) from error
