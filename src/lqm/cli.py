@@ -2,7 +2,9 @@
 
 import os
 import sys
-from typing import NoReturn
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NoReturn
 
 import tyro
 
@@ -44,12 +46,24 @@ def _dispatch(words: list[str]) -> None:
         return
     if words and not words[0].startswith("-"):
         choose(words[0], COMMANDS, "command")
+    alone = not words or words[0].startswith("-")
     tyro.extras.subcommand_cli_from_dict(
-        COMMANDS,
+        {name: _in_one_line(command) if alone else command for name, command in COMMANDS.items()},
         prog="lqm",
         description="Make a small dataset stand in for a large one.\n\nExample: lqm demo",
         args=words or ["--help"],
     )
+
+
+def _in_one_line(command: Callable[..., None]) -> Callable[..., None]:
+    """A command for the list of all, which has a line for each."""
+
+    @wraps(command)
+    def listed(*words: Any, **options: Any) -> None:
+        command(*words, **options)
+
+    listed.__doc__ = (command.__doc__ or "").partition("\n")[0]
+    return listed
 
 
 def _fail(message: object, code: int) -> NoReturn:

@@ -7,6 +7,9 @@ from typing import Annotated
 import tyro
 
 Source = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="SOURCE")]
+Runs = Annotated[
+    tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN ...", help_behavior_hint="")
+]
 Run = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
 Name = Annotated[str | None, tyro.conf.arg(metavar="NAME", help_behavior_hint="")]
 Folder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="")]

@@ -1,17 +1,9 @@
 """Runs side by side."""
 
-from pathlib import Path
-from typing import Annotated
-
-import tyro
+from lqm.commands.arguments import Runs
 
 
-def compare(
-    runs: Annotated[
-        tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN ...", help_behavior_hint="")
-    ],
-    /,
-) -> None:
+def compare(runs: Runs, /) -> None:
     """Several runs or streams in one table; seeds share a row.
 
     Example: lqm compare runs/mean runs/lqm

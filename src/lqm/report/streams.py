@@ -17,6 +17,7 @@ from lqm.report.tables import plain_table
 Record = dict[str, Any]
 
 _COLUMNS = ("method", "distance", "budget", "repeats", "AA %", "BWT %", "seconds")
+_PARTS = {"config", "tasks", "average_accuracy", "backward_transfer", "matrices", "seconds"}
 STREAM_NOTE = (
     "AA: average accuracy after the last task; BWT: backward transfer, below 0 where tasks were forgotten; "
     "mean and sample deviation over repeats; seconds: of one repeat, memory and learning."
@@ -32,22 +33,26 @@ def stream_tables(folders: Sequence[Path]) -> Iterator[Table]:
     """Only results on the same tasks that were judged in the same way share a table."""
     tables: defaultdict[str, list[Record]] = defaultdict(list)
     for folder in folders:
-        record = _read(folder / "result.json")
-        config = record["config"]
-        same = [config["source"], config["stream"], config["scoring"]]
-        tables[json.dumps(same, sort_keys=True)].append(record)
+        record = read_stream(folder)
+        tables[tasks_of(record)].append(record)
     for key in sorted(tables):
         records = tables[key]
         different = what_differs([record["config"] for record in records])
         table = plain_table(_COLUMNS, [_row(record) for record in records], different)
-        table.title, table.title_justify = _title(records[0]), "left"
+        table.title, table.title_justify = stream_title(records[0]), "left"
         yield table
 
 
-def _read(path: Path) -> Record:
+def read_stream(folder: Path) -> Record:
+    """What `lqm continual` found.
+
+    Raises:
+        ArtifactError: when its file is missing, damaged or something else.
+    """
+    path = folder / "result.json"
     try:
         record: Record = json.loads(path.read_bytes())
-        if {"config", "tasks", "average_accuracy", "backward_transfer", "seconds"} <= record.keys():
+        if record.keys() >= _PARTS:
             return record
     except (OSError, ValueError, AttributeError) as error:
         raise ArtifactError(
@@ -56,7 +61,14 @@ def _read(path: Path) -> Record:
     raise ArtifactError(f"{path} is not what `lqm continual` writes; give its command again")
 
 
-def _title(record: Record) -> str:
+def tasks_of(record: Record) -> str:
+    """What results must have in common to be compared: the tasks and the way of judging."""
+    config = record["config"]
+    return json.dumps([config["source"], config["stream"], config["scoring"]], sort_keys=True)
+
+
+def stream_title(record: Record) -> str:
+    """Source, tasks and way of judging."""
     config = record["config"]
     order = "" if config["stream"]["order"] == "labels" else ", classes shuffled"
     edges = ", with inter-task edges" if config["stream"]["inter_task_edges"] else ""

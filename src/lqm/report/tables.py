@@ -106,12 +106,17 @@ def _note(protocol: Protocol) -> str:
     )
 
 
-def _words(protocol: Protocol, scores: Scores) -> str:
-    if "full" not in scores:
+def protocol_in_words(protocol: Protocol, full_records: int | None) -> str:
+    """How networks were trained, those on the full training set of so many records too, if there are any."""
+    if full_records is None:
         return str(protocol)
-    epochs = protocol.epochs_for(scores["full"].records, full=True)
+    epochs = protocol.epochs_for(full_records, full=True)
     networks = f"{protocol.full_networks} network" + "s" * (protocol.full_networks > 1)
     return f"{protocol}; full: {networks}, {epochs} epochs"
+
+
+def _words(protocol: Protocol, scores: Scores) -> str:
+    return protocol_in_words(protocol, scores["full"].records if "full" in scores else None)
 
 
 def _numbers(rows: Scores) -> Rows:

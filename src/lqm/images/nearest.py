@@ -1,0 +1,43 @@
+"""The real pictures that a synthetic one resembles most."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from lqm.pixels import pixels
+
+# Real pictures that are compared at a time, and candidates that are compared again, to the last digit.
+_CHUNK, _MORE = 4096, 8
+
+
+class Nearest(NamedTuple):
+    """Of each picture its nearest real ones, from the nearest on: distances and places, each [M, count]."""
+
+    distances: Tensor
+    places: Tensor
+
+
+def nearest(pictures: Tensor, real: Tensor, count: int) -> Nearest:
+    """Nearest neighbours by the root mean square difference of pixels in [0, 1].
+
+    Shapes: pictures [M, C, H, W] in [0, 1], real [N, C, H, W] as they are stored.
+    """
+    own = pictures.flatten(1)
+    candidates = min(count + _MORE, len(real))
+    squared, places = torch.empty(len(own), 0), torch.empty(len(own), 0, dtype=torch.int64)
+    for start in range(0, len(real), _CHUNK):
+        part = pixels(real[start : start + _CHUNK]).flatten(1)
+        found = part.square().sum(dim=1) - 2 * own @ part.T
+        indices = torch.arange(start, start + len(part)).expand(len(own), -1)
+        squared, places = torch.cat([squared, found], dim=1), torch.cat([places, indices], dim=1)
+        squared, kept = squared.topk(min(candidates, squared.shape[1]), largest=False)
+        places = places.gather(1, kept)
+    exact = torch.stack(
+        [
+            (pixels(real[chosen]).flatten(1) - picture).square().mean(dim=1).sqrt()
+            for picture, chosen in zip(own, places, strict=True)
+        ]
+    )
+    distances, order = exact.sort(dim=1, stable=True)
+    return Nearest(distances[:, :count], places.gather(1, order)[:, :count])

@@ -1,0 +1,54 @@
+"""What a run has logged: metrics of its steps, and evaluations along the way."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+Record = dict[str, Any]
+
+
+class Curve(NamedTuple):
+    """A metric over steps."""
+
+    steps: list[float]
+    values: list[float]
+
+
+def metric_curves(folder: Path, points: int = 300) -> dict[str, Curve]:
+    """Every metric that a run has logged but the seconds; of many steps, means of neighbours."""
+    lines = read_lines(folder / "metrics.jsonl")
+    names = dict.fromkeys(name for line in lines for name in line if name not in ("step", "seconds"))
+    return {name: _thinned([line for line in lines if name in line], name, points) for name in names}
+
+
+def evaluation_curve(folder: Path) -> list[Record]:
+    """The evaluations that were made along a run: step, accuracy, deviation and more of each."""
+    return read_lines(folder / "evaluations.jsonl")
+
+
+def read_lines(path: Path) -> list[Record]:
+    """The records of a file of JSON lines; none if there is no file, and up to the first torn one."""
+    records: list[Record] = []
+    if not path.exists():
+        return records
+    for line in path.read_bytes().splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            break
+        if not isinstance(record, dict) or "step" not in record:
+            break
+        records.append(record)
+    return records
+
+
+def _thinned(lines: Sequence[Record], name: str, points: int) -> Curve:
+    """Means of neighbouring steps, at most `points` of them; a step counts as done, so the first is 1."""
+    width = -(-len(lines) // points)
+    groups = [lines[i : i + width] for i in range(0, len(lines), width)]
+    return Curve(
+        [fmean(line["step"] + 1 for line in group) for group in groups],
+        [fmean(line[name] for line in group) for group in groups],
+    )

@@ -1,0 +1,201 @@
+"""What the page says of condensed sets of one source."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from lqm.condensed import CondensedPictures
+from lqm.engine.progress import warn
+from lqm.errors import ConfigError, DataError
+from lqm.origins import source_of
+from lqm.report.cases import Case, read_cases, size_of
+from lqm.report.history import evaluation_curve, metric_curves
+from lqm.report.latents import latents_of
+from lqm.report.page.explorer import explorer
+from lqm.report.page.gallery import gallery
+from lqm.report.page.summary import answers, type_of_records
+from lqm.report.standing import Standing, standings
+from lqm.report.tables import percent, protocol_in_words
+
+Content = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Page:
+    """What fills a template.
+
+    Attributes:
+        template: its name.
+        words: what the template itself says.
+        data: what the charts are drawn from, ready for JSON.
+    """
+
+    template: str
+    words: Content
+    data: Content
+
+
+def page_of_sets(runs: Sequence[Path], source: Any, data_dir: str | Path | None) -> Page:
+    """Everything about sets of pictures, or of nodes.
+
+    Raises:
+        LqmError: when a set is damaged, or they are of different sources.
+    """
+    cases = read_cases(runs)
+    _require_one_source(cases)
+    data, missing = _real_data(cases[0], source, data_dir)
+    latents = latents_of(cases, data) if data else None
+    judged = standings(cases)
+    curves = [metric_curves(case.folder) for case in cases]
+    evaluations = [evaluation_curve(case.folder) for case in cases]
+    pictures = [case.small for case in cases if isinstance(case.small, CondensedPictures)]
+    shown = gallery(pictures, data) if pictures else None
+    tested = None if data is None else len(data.test.labels if pictures else data.test)
+    words = {
+        "title": f"{cases[0].manifest['source']['name']}, condensed",
+        "lead": _lead(cases, data),
+        "cases": [_facts(case) for case in cases],
+        "class_names": cases[0].small.class_names,
+        "answers": answers(cases, judged[0] if judged else None, latents, tested),
+        "standings": [_standing(found, cases) for found in judged],
+        "records": type_of_records(cases),
+        "gallery": shown,
+        "latents": latents,
+        "budgets": None if pictures else _budgets(cases, data),
+        "metrics": sorted({name for found in curves for name in found}),
+        "missing": missing,
+        "evaluated": any(evaluations),
+        "loading": [_loading(case) for case in cases],
+        "manifests": [json.dumps(case.manifest, indent=2, ensure_ascii=False) for case in cases],
+    }
+    data_of_charts = {
+        "labels": [case.label for case in cases],
+        "classNames": cases[0].small.class_names,
+        "standings": [_bars(found) for found in judged],
+        "real": shown["real"] if shown else [],
+        "pictures": _records(shown) if shown else [],
+        "explorer": explorer(latents) if latents else None,
+        "budgets": words["budgets"],
+        "curves": [{name: curve._asdict() for name, curve in found.items()} for found in curves],
+        "evaluations": evaluations,
+    }
+    return Page("sets.html.j2", words, data_of_charts)
+
+
+def _require_one_source(cases: Sequence[Case]) -> None:
+    first = cases[0]
+    for case in cases[1:]:
+        sources = [one.manifest["source"] for one in (first, case)]
+        if sources[0] != sources[1]:
+            names = [record["name"] for record in sources]
+            apart = f"'{names[0]}', not '{names[1]}'" if names[0] != names[1] else "another version of it"
+            raise ConfigError(
+                f"{case.folder} and {first.folder} were not condensed from the same data ({apart}); "
+                "give a report to each"
+            )
+
+
+def _real_data(case: Case, source: Any, data_dir: str | Path | None) -> tuple[Any, str]:
+    """The real data; or none, and the reason, if they are not where they were and were not named."""
+    try:
+        return source_of(case.kind, case.small, source, data_dir), ""
+    except DataError as error:
+        if source is not None or data_dir is not None:
+            raise
+        warn(f"{error}; the page is made without the real data")
+        return None, str(error)
+
+
+def _lead(cases: Sequence[Case], source: Any) -> str:
+    """What became what, in a sentence."""
+    records = type_of_records(cases)
+    classes = len(cases[0].small.class_names)
+    sizes = sorted({case.records for case in cases})
+    small = " or ".join(f"{size:,}" for size in sizes)
+    if source is None:
+        return f"{small} synthetic {records} of {classes} classes."
+    real = len(source.train.labels if records == "pictures" else source.train)
+    share = " or ".join(f"{100 * size / real:.2g} %" for size in sizes)
+    return f"{real:,} real training {records} of {classes} classes became {small} ({share})."
+
+
+def _facts(case: Case) -> Content:
+    manifest = case.manifest
+    distance = manifest["distance"]
+    return {
+        "label": case.label,
+        "folder": str(case.folder),
+        "method": manifest["method"],
+        "distance": distance["name"] if distance else "none",
+        "size": size_of(manifest),
+        "seed": manifest["seed"],
+        "steps": f"{manifest['steps']:,}",
+        "time": str(timedelta(seconds=round(manifest["seconds"]))),
+        "recipe": manifest.get("recipe") or "none",
+        "mosaic": manifest.get("mosaic", 1),
+    }
+
+
+def _standing(found: Standing, cases: Sequence[Case]) -> Content:
+    full = found.real("full")
+    return {
+        "words": protocol_in_words(found.protocol, full.records if full else None),
+        "full": full is not None,
+        "spoken": ", ".join(f"{bar.name} {percent(bar.accuracy)} %" for bar in reversed(found.bars)),
+        "rows": [
+            {
+                "name": bar.name,
+                "case": bar.case,
+                "records": f"{bar.records:,}",
+                "accuracy": f"{percent(bar.accuracy)} ± {percent(bar.deviation)}",
+                "cvm": f"{bar.cramer_von_mises:.3f}",
+                "extremes": f"{100 * bar.extremes:.2f}",
+                "by_class": [percent(share) for share in bar.by_class],
+            }
+            for bar in reversed(found.bars)
+        ],
+        "missing": [case.label for number, case in enumerate(cases) if found.of_case(number) is None],
+    }
+
+
+def _bars(found: Standing) -> list[Content]:
+    return [
+        {
+            "name": bar.name,
+            "case": bar.case,
+            "records": bar.records,
+            "accuracy": bar.accuracy,
+            "deviation": bar.deviation,
+            "accuracies": bar.accuracies,
+            "byClass": bar.by_class,
+        }
+        for bar in reversed(found.bars)
+    ]
+
+
+def _records(shown: Content) -> list[list[list[list[Content]]]]:
+    """The records of each picture, by set and class; the pictures themselves are in the text of the page."""
+    return [[[picture["records"] for picture in own] for own in classes] for classes in shown["sets"]]
+
+
+def _budgets(cases: Sequence[Case], source: Any) -> Content:
+    """Nodes of each class: condensed, and real ones to learn from."""
+    classes = len(cases[0].small.class_names)
+
+    def counts(labels: Any) -> list[int]:
+        found: list[int] = labels[labels >= 0].bincount(minlength=classes).tolist()
+        return found
+
+    real = [len(nodes) for nodes in source.by_class] if source else None
+    return {"sets": [counts(case.small.labels) for case in cases], "real": real}
+
+
+def _loading(case: Case) -> str:
+    """The lines of Python that read a set."""
+    use = (
+        "dataset = small.dataset()" if isinstance(case.small, CondensedPictures) else "data = small.to_pyg()"
+    )
+    return f"import lqm\nsmall = lqm.load({str(case.folder)!r})\n{use}"

@@ -1,0 +1,92 @@
+"""What the page draws of latent distributions: ECDFs by class and feature, and their statistics."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lqm.distances.levels import cramer_von_mises_levels
+from lqm.distances.quantiles import column_quantiles
+from lqm.report.latents import ClassMatch, Latents
+
+Content = dict[str, Any]
+
+# Values of all curves on a page (of 4 bytes each), steps of a real curve, and bars of the histogram.
+_VALUES, _STEPS, _BARS = 300_000, 200, 40
+
+
+def explorer(latents: Latents) -> Content:
+    """Curves of as many features of each class as a page holds, and statistics of all of them."""
+    return {
+        "network": latents.network,
+        "features": latents.features,
+        "classes": [_of_class(latents, label) for label in latents.real],
+        "histogram": _histogram(latents),
+        "extremes": [
+            [match[label].extremes if label in match else None for label in latents.real]
+            for match in latents.matches
+        ],
+        "means": latents.means,
+    }
+
+
+def _of_class(latents: Latents, label: int) -> Content:
+    matches = [found.get(label) for found in latents.matches]
+    features = _chosen(latents, label, matches)
+    real = latents.real[label][:, features]
+    curve = real.sort(dim=0).values
+    if len(real) > _STEPS:
+        curve = column_quantiles(real, (np.arange(_STEPS) + 0.5) / _STEPS)
+    sizes = {len(match.own) for match in matches if match}
+    return {
+        "label": label,
+        "records": len(real),
+        "steps": len(curve),
+        "features": features,
+        "real": packed(curve.T),
+        "best": {k: packed(column_quantiles(real, cramer_von_mises_levels(k).levels).T) for k in sizes},
+        "typical": latents.typical(label),
+        "cases": [
+            match
+            and {
+                "size": len(match.own),
+                "own": packed(match.own[:, features].sort(dim=0).values.T),
+                "statistic": match.statistic[features].tolist(),
+                "worst": int(match.statistic.argmax()),
+            }
+            for match in matches
+        ],
+    }
+
+
+def _chosen(latents: Latents, label: int, matches: Sequence[ClassMatch | None]) -> list[int]:
+    """All features, or as many as there is room for: evenly from the best matched to the worst.
+
+    Every set's worst feature and the most typical one are always among them.
+    """
+    found = [match for match in matches if match]
+    points = min(len(latents.real[label]), _STEPS) + 2 * sum(len(match.own) for match in found)
+    room = max(8, _VALUES // len(latents.real) // points)
+    if room >= latents.features:
+        return list(range(latents.features))
+    order = torch.stack([match.statistic for match in found]).mean(dim=0).argsort()
+    even = order[torch.linspace(0, len(order) - 1, room).round().long()].tolist()
+    return sorted({*even, latents.typical(label), *(int(match.statistic.argmax()) for match in found)})
+
+
+def _histogram(latents: Latents) -> Content:
+    """How many of all features of all classes have a statistic between two edges, as shares."""
+    statistics = [torch.cat([match.statistic for match in matches.values()]) for matches in latents.matches]
+    top = max(float(found.max()) for found in statistics) or 1.0
+    return {
+        "edges": torch.linspace(0, top, _BARS + 1).tolist(),
+        "shares": [(found.histc(_BARS, 0, top) / len(found)).tolist() for found in statistics],
+    }
+
+
+def packed(values: Tensor) -> str:
+    """Numbers as the text of their bytes: little-endian float32, row by row."""
+    return b64encode(values.float().contiguous().numpy().astype("<f4").tobytes()).decode()

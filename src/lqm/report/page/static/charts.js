@@ -1,0 +1,124 @@
+"use strict";
+drawings.accuracy = (width, which) => {
+  const size = rem();
+  const bars = data.standings[which].map((bar, place) => ({ ...bar, place }));
+  const each = bars.flatMap((bar) => bar.accuracies.map((accuracy) => ({ accuracy, place: bar.place })));
+  const full = bars.filter((bar) => bar.case === null && bar.name === "full");
+  const row = 3.4 * size;
+  const above = { y: "place", dy: -0.27 * row - 0.5 * size, fontSize: 0.9 * size };
+  return plot(width, {
+    height: bars.length * row + 3.6 * size,
+    marginLeft: 0.5 * size,
+    x: { label: "accuracy %", domain: [0, 100], nice: false },
+    y: { type: "band", domain: bars.map((bar) => bar.place), axis: null, paddingInner: 0.55, paddingOuter: 0.4 },
+    color: { type: "identity" },
+    marks: [
+      Plot.axisX({ label: "accuracy %", ticks: 5 }),
+      Plot.ruleX(full, { x: (bar) => 100 * bar.accuracy, stroke: "var(--best)", strokeDasharray: "4 4" }),
+      Plot.barX(bars, {
+        x: (bar) => 100 * bar.accuracy, y: "place", fill: (bar) => (bar.case === null ? "var(--best)" : colour(bar.case)),
+        fillOpacity: (bar) => (bar.case === null ? 0.55 : 1),
+      }),
+      Plot.ruleY(bars, { x1: (bar) => 100 * (bar.accuracy - bar.deviation), x2: (bar) => 100 * (bar.accuracy + bar.deviation), y: "place", stroke: "var(--ink)", strokeWidth: 2 }),
+      Plot.dot(each, { x: (found) => 100 * found.accuracy, y: "place", r: 0.2 * size, fill: "var(--ground)", stroke: "var(--ink)" }),
+      Plot.text(bars, { ...above, x: 0, text: (bar) => `${shortened(bar.name, 34)} (${bar.records.toLocaleString("en")})`, textAnchor: "start", fill: "currentColor" }),
+      Plot.text(bars, { ...above, x: 100, text: (bar) => `${inPercent(bar.accuracy)} ± ${inPercent(bar.deviation)}`, textAnchor: "end", fill: "currentColor", fontWeight: 600 }),
+    ],
+  });
+};
+
+drawings.classes = (width, which) => {
+  const rows = [], ticks = [];
+  for (const bar of data.standings[which]) {
+    bar.byClass.forEach((share, label) => {
+      if (share === null) return;
+      if (bar.case !== null) rows.push({ case: bar.case, label, value: 100 * share });
+      else if (bar.name === "full") ticks.push({ label, value: 100 * share });
+    });
+  }
+  const least = d3.min([...rows, ...ticks], (row) => row.value);
+  return byClass(width, rows, { label: "accuracy %", domain: [Math.max(0, Math.floor(least / 5) * 5 - 5), 100], order: (found) => d3.min(found, (row) => row.value), ticks });
+};
+
+drawings.extremes = (width) => {
+  const rows = data.explorer.extremes.flatMap((shares, number) =>
+    shares.flatMap((share, place) => (share === null ? [] : [{ case: number, label: data.explorer.classes[place].label, value: 100 * share }])));
+  return byClass(width, rows, { label: "extreme values %", domain: [0, Math.max(1, d3.max(rows, (row) => row.value))], order: (found) => -d3.max(found, (row) => row.value) });
+};
+
+drawings.budgets = (width) => {
+  const size = rem();
+  const totals = data.classNames.map((_, label) => d3.max(data.budgets.sets, (own) => own[label] ?? 0));
+  const labels = d3.sort(totals.keys(), (label) => -totals[label]).slice(0, MOST_CLASSES).sort((a, b) => a - b);
+  const kept = data.labels.keys().filter((number) => data.budgets.sets[number].length).toArray();
+  const rows = kept.flatMap((number) => labels.map((label) => ({ case: number, label, count: data.budgets.sets[number][label] })));
+  const whole = d3.ticks(0, d3.max(totals), 8).filter(Number.isInteger);
+  const longest = d3.max(labels, (label) => shortened(data.classNames[label]).length);
+  return plot(width, {
+    height: labels.length * (0.6 + 0.8 * kept.length) * size + 4 * size,
+    marginLeft: Math.max(2, 0.5 * longest + 1) * size,
+    x: { label: "nodes", grid: true, ticks: whole, tickFormat: "d" },
+    y: { axis: null, domain: kept, padding: 0.1 },
+    fy: { domain: labels, label: null, axis: "left", tickFormat: (label) => shortened(data.classNames[label]), padding: 0.2 },
+    color: { type: "identity" },
+    marks: [Plot.barX(rows, { x: "count", y: "case", fy: "label", fill: (row) => colour(row.case), title: (row) => `${data.labels[row.case]}: ${row.count}`, tip: true })],
+  });
+};
+
+drawings.histogram = (width) => {
+  const size = rem();
+  const { edges, shares } = data.explorer.histogram;
+  const bars = shares.flatMap((own, number) => own.map((share, place) => ({ number, share: 100 * share, low: edges[place], high: edges[place + 1] })));
+  const means = data.explorer.means.map((mean, number) => ({ number, mean }));
+  return plot(width, {
+    height: shares.length * 7 * size + 4.5 * size,
+    x: { label: "Cramér-von Mises statistic" },
+    y: { label: "features %", grid: true, ticks: 3 },
+    fy: { axis: null, padding: 0.25 },
+    color: { type: "identity" },
+    marks: [
+      Plot.rectY(bars, { fy: "number", x1: "low", x2: "high", y: "share", fill: (bar) => colour(bar.number), fillOpacity: 0.75, inset: 0.5 }),
+      Plot.ruleX(means, { fy: "number", x: "mean", stroke: "var(--ink)", strokeWidth: 2 }),
+      Plot.text(means, { fy: "number", frameAnchor: "top-right", text: (row) => `${shortened(data.labels[row.number], 30)}: mean ${row.mean.toFixed(3)}`, fill: "currentColor", fontSize: 0.85 * size }),
+      Plot.dot(explorerStatistics(), { fy: "number", x: "statistic", y: 0, dy: 0.45 * size, symbol: "triangle", r: 0.32 * size, fill: (row) => colour(row.number), stroke: "var(--ink)" }),
+    ],
+  });
+};
+
+drawings.curve = (width, name) => {
+  const series = data.curves.flatMap((metrics, number) =>
+    metrics[name] ? [{ number, points: metrics[name].steps.map((step, place) => ({ x: step, y: metrics[name].values[place] })) }] : []);
+  const positive = series.every(({ points }) => points.every((point) => point.y > 0));
+  return lines(width, series, { x: "step", y: name, type: name === "loss" && positive ? "log" : "linear" });
+};
+
+const spread = (x, { mean, deviation }) => ({ x, y: 100 * mean, low: 100 * (mean - deviation), high: 100 * (mean + deviation) });
+
+drawings.evaluations = (width) => {
+  const series = data.evaluations.map((found, number) => ({ number, points: found.map((line) => spread(line.step, { mean: line.accuracy, deviation: line.deviation })) }));
+  return lines(width, series, { x: "step", y: "accuracy %" });
+};
+
+function overTasks(found) {
+  return found.map((spreads, number) => ({ number, points: spreads.flatMap((own, task) => (own ? [spread(task, own)] : [])) }));
+}
+
+drawings.average = (width) => lines(width, overTasks(data.average), { x: "after task", y: "AA %", domain: [0, 100], ticks: d3.range(data.tasks.length) });
+drawings.transfer = (width) => lines(width, overTasks(data.transfer), { x: "after task", y: "BWT", zero: true, ticks: d3.range(1, data.tasks.length) });
+
+drawings.matrix = (width, which) => {
+  const size = rem();
+  const cells = data.matrices[which].flatMap((row, after) => row.map((accuracy, task) => ({ after, task, value: 100 * accuracy })));
+  const tasks = d3.range(data.tasks.length);
+  const side = Math.min(width - 4 * size, (2 + 2.2 * tasks.length) * size);
+  return plot(side + 4 * size, {
+    height: side + 4 * size, marginTop: 0.5 * size, marginBottom: 3 * size,
+    x: { type: "band", domain: tasks, label: "accuracy on task", tickSize: 0, padding: 0.04 },
+    y: { type: "band", domain: tasks, label: "after task", labelAnchor: "center", labelArrow: "none", tickSize: 0, padding: 0.04 },
+    color: { type: "linear", scheme: "cividis", domain: [0, 100] },
+    marks: [
+      Plot.cell(cells, { x: "task", y: "after", fill: "value", rx: 3 }),
+      side / tasks.length > 2 * size ? Plot.text(cells, { x: "task", y: "after", text: (cell) => cell.value.toFixed(0), fill: (cell) => (cell.value > 55 ? "#000" : "#fff") }) : null,
+    ],
+  });
+};

@@ -1,0 +1,73 @@
+"use strict";
+// Every chart is a function of its width; it is drawn anew when that changes.
+const data = JSON.parse(document.getElementById("data").textContent);
+const drawings = {};
+const CASES = 8;
+const DASHES = ["", "8 3", "2 3", "10 3 2 3", "14 4", "5 5", "1 4", "10 3 2 3 2 3"];
+const SYMBOLS = ["circle", "square", "triangle", "diamond", "times", "plus", "star", "asterisk"];
+const MOST_CLASSES = 30;
+
+const colour = (number) => `var(--case-${number % CASES})`;
+const dash = (number) => DASHES[number % CASES];
+const symbol = (number) => SYMBOLS[number % CASES];
+const rem = () => parseFloat(getComputedStyle(document.documentElement).fontSize);
+const inPercent = (share) => (100 * share).toFixed(1);
+const shortened = (text, most = 16) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+function plot(width, options) {
+  const size = rem();
+  const style = { fontSize: `${0.8 * size}px`, background: "none", overflow: "visible", color: "var(--ink)" };
+  const margins = { marginLeft: 3 * size, marginRight: size, marginTop: 1.8 * size, marginBottom: 2.6 * size };
+  return Plot.plot({ width, ...margins, ...options, style });
+}
+
+function draw(place) {
+  const [name, argument] = place.dataset.chart.split(/:(.*)/s);
+  const width = place.clientWidth;
+  if (width > 0) place.replaceChildren(drawings[name](width, argument));
+}
+
+function drawAll(name) {
+  for (const place of document.querySelectorAll("[data-chart]")) {
+    if (!name || place.dataset.chart.split(":")[0] === name) draw(place);
+  }
+}
+
+// Room for the names of classes beside an axis, and one mark a class and case; the worst classes come first.
+function byClass(width, rows, { label, domain, order, ticks = [] }) {
+  const size = rem();
+  const worst = d3.rollups(rows, order, (row) => row.label).sort((a, b) => a[1] - b[1]);
+  const labels = worst.slice(0, MOST_CLASSES).map(([found]) => found);
+  const shown = new Set(labels);
+  const names = new Map(labels.map((found) => [found, shortened(data.classNames[found])]));
+  const longest = d3.max(names.values(), (name) => name.length);
+  return plot(width, {
+    height: labels.length * 1.7 * size + 4 * size,
+    marginLeft: Math.max(2, 0.5 * longest + 1) * size,
+    x: { label, domain, grid: true },
+    y: { type: "band", domain: labels, label: null, tickFormat: (found) => names.get(found), tickSize: 0 },
+    marks: [
+      Plot.tickX(ticks.filter((tick) => shown.has(tick.label)), { x: "value", y: "label", stroke: "var(--best)", strokeWidth: 4 }),
+      ...data.labels.map((name, number) =>
+        Plot.dot(rows.filter((row) => row.case === number && shown.has(row.label)), {
+          x: "value", y: "label", symbol: symbol(number), fill: colour(number), stroke: colour(number), fillOpacity: 0.6, r: 0.3 * size,
+          title: (row) => `${data.classNames[row.label]}, ${name}: ${row.value.toFixed(2)} %`, tip: true,
+        })),
+    ],
+  });
+}
+
+function lines(width, series, { x, y, label, domain, type, ticks, zero }) {
+  const marks = series.flatMap(({ number, points }) => [
+    Plot.areaY(points.filter((point) => point.low !== undefined), { x: "x", y1: "low", y2: "high", fill: colour(number), fillOpacity: 0.15 }),
+    Plot.line(points, { x: "x", y: "y", stroke: colour(number), strokeDasharray: dash(number), strokeWidth: 2 }),
+    points.length <= MOST_CLASSES ? Plot.dot(points, { x: "x", y: "y", symbol: symbol(number), fill: colour(number), stroke: colour(number) }) : null,
+    Plot.tip(points, Plot.pointerX({ x: "x", y: "y", title: (point) => `${data.labels[number]}\n${x} ${point.x}: ${d3.format(".4~g")(point.y)}` })),
+  ]);
+  return plot(width, {
+    height: Math.max(14 * rem(), Math.min(width * 0.55, 22 * rem())),
+    x: { label: x, ticks, tickFormat: ticks && "d" },
+    y: { label: y ?? label, grid: true, domain, type, zero, tickFormat: type === "log" ? "~g" : undefined, ticks: type === "log" ? 5 : undefined },
+    marks: [zero ? Plot.ruleY([0]) : null, ...marks],
+  });
+}

@@ -1,0 +1,52 @@
+"use strict";
+// The dialog that shows one picture large, with what it resembles.
+function startPictures() {
+  const dialog = document.getElementById("picture");
+  const title = document.getElementById("picture-title");
+  const content = document.getElementById("picture-content");
+  const tiles = [...document.querySelectorAll(".tile")];
+  let current = 0;
+
+  function element(tag, attributes, ...children) {
+    const made = Object.assign(document.createElement(tag), attributes);
+    made.append(...children);
+    return made;
+  }
+  function neighbours(nearest) {
+    return element("ul", { className: "nearest" }, ...nearest.map(({ real, distance }) => {
+      const { picture, label, index } = data.real[real];
+      const name = data.classNames[label];
+      return element("li", {},
+        element("img", { src: picture, alt: `real picture of class ${name}` }),
+        element("strong", {}, name), element("br"), `distance ${distance.toFixed(3)}`, element("br"), `training picture ${index.toLocaleString("en")}`);
+    }));
+  }
+  function show(number) {
+    current = (number + tiles.length) % tiles.length;
+    const [set, label, place] = tiles[current].dataset.place.split(",").map(Number);
+    const image = tiles[current].querySelector("img");
+    const records = data.pictures[set][label][place];
+    title.textContent = `${data.classNames[label]}, picture ${place + 1}, by ${data.labels[set]}`;
+    const parts = [element("img", { src: image.src, alt: image.alt, className: "large" })];
+    const found = records.some((record) => record.nearest.length);
+    if (records.length > 1) parts.push(element("p", {}, `A mosaic: networks are trained on its ${records.length} cells, each at full size.`));
+    if (found) parts.push(element("h3", {}, "The nearest real training pictures"), element("p", {}, "The distance is the root mean square difference of pixels, from 0 (the same) to 1 (black and white)."));
+    for (const record of records) {
+      const near = neighbours(record.nearest);
+      parts.push(record.cell ? element("div", { className: "cell" }, element("img", { src: record.cell, alt: `cell of ${image.alt}` }), near) : near);
+    }
+    content.replaceChildren(...parts);
+    if (!dialog.open) dialog.showModal();
+    dialog.scrollTop = 0;
+  }
+  tiles.forEach((tile, number) => tile.addEventListener("click", () => show(number)));
+  document.getElementById("previous").addEventListener("click", () => show(current - 1));
+  document.getElementById("next").addEventListener("click", () => show(current + 1));
+  document.getElementById("close").addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+  dialog.addEventListener("close", () => tiles[current].focus());
+  dialog.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step) { event.preventDefault(); show(current + step); }
+  });
+}

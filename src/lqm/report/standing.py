@@ -1,0 +1,114 @@
+"""What sets scored beside random, herded and all real records, one way of judging at a time."""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, pstdev
+from typing import Any
+
+from lqm.report.cases import Case
+from lqm.scores import Protocol
+
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What networks trained on one set found.
+
+    Attributes:
+        name: the case's label, or that of a set of real records.
+        case: its number among the cases; None for real records.
+        records: how many the networks were trained on.
+        accuracies: of each network, of all evaluation seeds.
+        by_class: share of right answers of each class; empty if it was not noted.
+        cramer_von_mises: before the training, averaged over classes, features and networks.
+        extremes: share of values outside the real range, likewise.
+    """
+
+    name: str
+    case: int | None
+    records: int
+    accuracies: tuple[float, ...]
+    by_class: tuple[float | None, ...]
+    cramer_von_mises: float
+    extremes: float
+
+    @property
+    def accuracy(self) -> float:
+        """Mean over networks."""
+        return fmean(self.accuracies)
+
+    @property
+    def deviation(self) -> float:
+        """Population deviation over networks."""
+        return pstdev(self.accuracies)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """All that was judged in one way.
+
+    Attributes:
+        protocol: how.
+        bars: the cases that were, and the real records beside them, from the least accurate on.
+    """
+
+    protocol: Protocol
+    bars: list[Bar] = field(default_factory=list)
+
+    def of_case(self, number: int) -> Bar | None:
+        """What a case scored, if it was judged in this way."""
+        return next((bar for bar in self.bars if bar.case == number), None)
+
+    def real(self, name: str, records: int | None = None) -> Bar | None:
+        """What real records scored, of as many as given if that matters."""
+        return next(
+            (
+                bar
+                for bar in self.bars
+                if bar.case is None and bar.name.split(",")[0] == name and records in (None, bar.records)
+            ),
+            None,
+        )
+
+
+def standings(cases: Sequence[Case]) -> list[Standing]:
+    """One for each way in which a case was judged; that which judged most of them first."""
+    judged: defaultdict[str, list[tuple[int, Entry]]] = defaultdict(list)
+    for number, case in enumerate(cases):
+        for entry in case.manifest.get("scores", []):
+            judged[json.dumps(entry["protocol"], sort_keys=True)].append((number, entry))
+    ordered = sorted(judged.values(), key=lambda found: -len({number for number, _ in found}))
+    return [_standing(cases, found) for found in ordered]
+
+
+def _standing(cases: Sequence[Case], found: Sequence[tuple[int, Entry]]) -> Standing:
+    protocol = cases[0].kind.read_protocol(**found[0][1]["protocol"])
+    bars = []
+    for number in dict.fromkeys(number for number, _ in found):
+        entries = [entry for own, entry in found if own == number]
+        bars.append(_bar(cases[number].label, number, entries))
+    real: defaultdict[tuple[str, int], dict[int, Entry]] = defaultdict(dict)
+    for _, entry in found:
+        for name, score in entry.get("baselines", {}).items():
+            real[name, score["records"]][entry["seed"]] = score
+    sizes = {name: sum(other == name for other, _ in real) for name, _ in real}
+    for (name, records), by_seed in real.items():
+        label = name if sizes[name] == 1 else f"{name}, {records:,}"
+        bars.append(_bar(label, None, list(by_seed.values())))
+    return Standing(protocol, sorted(bars, key=lambda bar: bar.accuracy))
+
+
+def _bar(name: str, case: int | None, entries: Sequence[Entry]) -> Bar:
+    shares = [entry["by_class"] for entry in entries if entry.get("by_class")]
+    return Bar(
+        name,
+        case,
+        entries[0]["records"],
+        tuple(accuracy for entry in entries for accuracy in entry["accuracies"]),
+        tuple(None if column[0] is None else fmean(column) for column in zip(*shares, strict=True)),
+        fmean(entry["before"]["cramer_von_mises"] for entry in entries),
+        fmean(entry["before"]["extremes"] for entry in entries),
+    )
