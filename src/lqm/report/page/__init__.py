@@ -12,6 +12,7 @@ from markupsafe import Markup
 from lqm import __version__
 from lqm.errors import ArtifactError, ConfigError
 from lqm.files import write_atomically
+from lqm.report.cases import each_once
 from lqm.report.page.content import Page, page_of_sets
 from lqm.report.page.streams import page_of_streams
 from lqm.report.streams import is_stream
@@ -44,7 +45,7 @@ def write_report(
     Raises:
         LqmError: when a run is damaged, the runs are not of the same data, or something else stands at `out`.
     """
-    folders = [Path(run) for run in ([runs] if isinstance(runs, str | Path) else runs)]
+    folders = each_once([runs] if isinstance(runs, str | Path) else runs)
     if not folders:
         raise ConfigError("there is nothing to report on; name one or more runs")
     path = Path(out) if out is not None else _common(folders) / "report.html"
@@ -54,7 +55,8 @@ def write_report(
         other = next(folder for folder in folders if folder not in streams)
         raise ConfigError(f"{streams[0]} is a stream of tasks and {other} is not; give a report to each kind")
     page = page_of_streams(streams) if streams else page_of_sets(folders, source, data_dir)
-    write_atomically(path, _render(page).encode())
+    # The name of a folder may hold bytes that are no text.
+    write_atomically(path, _render(page).encode(errors="backslashreplace"))
     return path
 
 
@@ -62,8 +64,8 @@ def _common(folders: Sequence[Path]) -> Path:
     """The folder of a single run, or that which several lie in."""
     if len(folders) == 1:
         return folders[0]
-    absolute = any(folder.is_absolute() for folder in folders)
-    return Path(os.path.commonpath([(f.absolute() if absolute else f).parent for f in folders]))
+    shared = os.path.commonpath([os.path.dirname(os.path.abspath(folder)) for folder in folders])
+    return Path(shared if any(folder.is_absolute() for folder in folders) else os.path.relpath(shared))
 
 
 def _require_ours(path: Path) -> None:

@@ -88,7 +88,7 @@ def page_of_sets(runs: Sequence[Path], source: Any, data_dir: str | Path | None)
 def _require_one_source(cases: Sequence[Case]) -> None:
     first = cases[0]
     for case in cases[1:]:
-        sources = [one.manifest["source"] for one in (first, case)]
+        sources = [one.manifest["source"] for one in (case, first)]
         if sources[0] != sources[1]:
             names = [record["name"] for record in sources]
             apart = f"'{names[0]}', not '{names[1]}'" if names[0] != names[1] else "another version of it"
@@ -118,8 +118,18 @@ def _lead(cases: Sequence[Case], source: Any) -> str:
     if source is None:
         return f"{small} synthetic {records} of {classes} classes."
     real = len(source.train.labels if records == "pictures" else source.train)
-    share = " or ".join(f"{100 * size / real:.2g} %" for size in sizes)
+    share = " or ".join(_in_percent(size / real) for size in sizes)
     return f"{real:,} real training {records} of {classes} classes became {small} ({share})."
+
+
+def _in_percent(share: float) -> str:
+    """A share with the two digits that tell small ones apart.
+
+    Example:
+        >>> _in_percent(0.00123), _in_percent(0.0694), _in_percent(1.0)
+        ('0.12 %', '6.9 %', '100 %')
+    """
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
 
 
 def _facts(case: Case) -> Content:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lqm.condensed import CondensedPictures
 from lqm.condensed.mosaic import expand
-from lqm.condensed.sheet import as_png
+from lqm.condensed.sheet import as_colours, as_png
 from lqm.images.nearest import nearest
 from lqm.images.sources import ImageSource
 from lqm.pixels import pixels
@@ -92,7 +92,12 @@ def _tile(picture: Tensor, factor: int, near: Iterator[list[Content]]) -> Conten
 
 
 def as_uri(picture: Tensor) -> str:
-    """A picture in the text of a page: WebP without loss, a fifth smaller than PNG."""
+    """A picture in the text of a page: WebP without loss, a fifth smaller than PNG.
+
+    Of channels that are neither grey nor colours (and opacity), the first ones are shown.
+    """
+    whole = len(picture) in (1, 3, 4)
+    image = Image.open(BytesIO(as_png(picture))) if whole else as_colours(picture)
     buffer = BytesIO()
-    Image.open(BytesIO(as_png(picture))).save(buffer, "WEBP", lossless=True, exact=True)
+    image.save(buffer, "WEBP", lossless=True, exact=True)
     return "data:image/webp;base64," + b64encode(buffer.getvalue()).decode()

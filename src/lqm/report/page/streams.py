@@ -11,7 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from lqm.condensed import load
-from lqm.errors import ConfigError
+from lqm.errors import ArtifactError, ConfigError
 from lqm.graphs.continual import Spread, average_accuracies, backward_transfer
 from lqm.report.cases import distinct_labels, size_of
 from lqm.report.continual import stored_matrices
@@ -74,6 +74,12 @@ def page_of_streams(folders: Sequence[Path]) -> Page:
         for label, folder, record in zip(labels, folders, records, strict=True)
     ]
     tasks = records[0]["tasks"]
+    for stream in streams:
+        if stream.matrices.shape[1:] != (len(tasks), len(tasks)):
+            raise ArtifactError(
+                f"the accuracies in {stream.folder / 'result.json'} are damaged; "
+                "give its `lqm continual` command again"
+            )
     budgets = [_budgets(stream) for stream in streams]
     curves = [metric_curves(stream.folder / "repeat-0" / "condense") for stream in streams]
     words = {

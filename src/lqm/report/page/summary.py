@@ -1,5 +1,6 @@
 """The first things that a reader asks of condensed sets, answered in a line each."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -67,7 +68,7 @@ def _how_good(judged: dict[int, Bar], cases: Sequence[Case], tested: int | None)
         return Answer(
             "How good is it?",
             [Line(number, "not evaluated", "") for number in range(len(cases))],
-            f"Run lqm evaluate {cases[0].folder} to find out.",
+            f"Run lqm evaluate {shlex.quote(str(cases[0].folder))} to find out.",
         )
     lines = [
         Line(number, f"{percent(bar.accuracy)} %", f"± {percent(bar.deviation)}")
@@ -102,10 +103,10 @@ def _how_matched(cases: Sequence[Case], statistics: dict[int, float]) -> Answer:
     if len(sizes) > 1:
         what += " Only sets of as many records are to be compared by it."
     elif len(statistics) > 1:
-        ordered = sorted(statistics, key=lambda number: statistics[number])
-        best, next_best = ordered[:2]
-        lower = 100 * (1 - statistics[best] / statistics[next_best])
-        what += f" {cases[best].label} matches best, {lower:.0f} % lower than {cases[next_best].label}."
+        best, next_best = sorted(statistics, key=lambda number: statistics[number])[:2]
+        if statistics[best] < statistics[next_best]:
+            lower = 100 * (1 - statistics[best] / statistics[next_best])
+            what += f" {cases[best].label} matches best, {lower:.0f} % lower than {cases[next_best].label}."
     return Answer("How well is the distribution matched?", lines, what)
 
 
@@ -120,10 +121,9 @@ def _worst_class(judged: dict[int, Bar], cases: Sequence[Case], standing: Standi
         worst = min(shares, key=lambda label: shares[label])
         lines.append(Line(number, names[worst], f"{percent(shares[worst])} %"))
         if full and full.by_class and full.by_class[worst] is not None:
-            beside.append(f"{names[worst]} {percent(full.by_class[worst])} %")
-    note = "Of its test records so many are named rightly."
-    if beside:
-        note += f" On all real data: {', '.join(dict.fromkeys(beside))}."
+            beside.append(f"{percent(full.by_class[worst])} % ({names[worst]})")
+    note = "By the share of its test records that is named rightly"
+    note += f"; on all real data, {', '.join(dict.fromkeys(beside))}." if beside else "."
     return Answer("Which class is worst?", lines, note)
 
 

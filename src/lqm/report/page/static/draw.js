@@ -18,7 +18,9 @@ function plot(width, options) {
   const size = rem();
   const style = { fontSize: `${0.8 * size}px`, background: "none", overflow: "visible", color: "var(--ink)" };
   const margins = { marginLeft: 3 * size, marginRight: size, marginTop: 1.8 * size, marginBottom: 2.6 * size };
-  return Plot.plot({ width, ...margins, ...options, style });
+  const made = Plot.plot({ width, ...margins, ...options, style });
+  made.ariaHidden = "true"; // what it shows is said by the place that it is drawn in
+  return made;
 }
 
 function draw(place) {
