@@ -146,6 +146,10 @@ def test_help_does_not_wait_for_torch():
             "condense digits --per-class 200",
             "class '8' of 'digits' has 140 training pictures, fewer than per",
         ),
+        (
+            "condense digits --evaluate-every 0",
+            "evaluate_every = 0 can't be used: it should be a whole number, at least 1",
+        ),
         ("condense digits --device gpu", "device 'gpu' can't be used here"),
         ("condense digits --device meta", "device 'meta' can't be used here"),
     ],
@@ -331,3 +335,43 @@ def test_comparing_nothing_is_one_sentence(type_in):
     code, _, error = type_in("compare")
     assert code == 1
     assert error == "lqm: there is nothing to compare; name two or more runs\n"
+
+
+def test_a_run_is_followed_and_listed(type_in, tmp_path, quick):
+    out = tmp_path / "runs" / "digits"
+    command = ("condense", "digits", "--per-class", 1, "--out", out, *TINY)
+    code, _, error = type_in(*command, "--evaluate-every", 2, "--tensorboard")
+    assert code == 0
+    steps = re.findall(
+        r"dm \+ lqm: evaluated at step (\d+): accuracy 0\.\d{3} ± 0\.\d{3} \(quick-200\)", error
+    )
+    assert steps == ["2", "3"]
+    assert list((out / "tensorboard").iterdir())
+    code, printed, _ = type_in("runs", tmp_path / "runs")
+    assert code == 0
+    assert re.search(rf"{out} +done +dm +lqm +digits +1 +3 +\d+\.\d ± \d+\.\d +\d+ s", printed)
+    (out / "manifest.json").write_text("{}")
+    code, printed, _ = type_in("runs", tmp_path / "runs")
+    assert code == 0
+    assert re.search(rf"{out} +broken +dm", printed)
+    assert f"broken: {out / 'manifest.json'} is damaged" in printed
+
+
+def test_runs_are_looked_for_in_the_folder_runs(type_in, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, printed, error = type_in("runs")
+    assert (code, printed) == (1, "")
+    assert error == "lqm: there is no folder runs; name one that holds runs, as in `lqm runs runs`\n"
+    (tmp_path / "runs").mkdir()
+    code, _, error = type_in("runs")
+    assert code == 1
+    assert error.startswith("lqm: there are no runs in runs; name a folder that")
+
+
+def test_only_a_few_broken_runs_say_why(type_in, tmp_path):
+    for number in range(5):
+        (tmp_path / f"run-{number}").mkdir()
+        (tmp_path / f"run-{number}" / "run.json").write_text("{")
+    _, printed, _ = type_in("runs", tmp_path)
+    assert printed.count("broken: ") == 3
+    assert "and 2 more that are broken\n" in printed

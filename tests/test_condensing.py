@@ -318,3 +318,133 @@ def test_what_is_no_source_says_how_to_make_one():
 
     with pytest.raises(ConfigError, match=r"a TensorDataset is no source; .*lqm\.from_dataset"):
         lqm.condense(TensorDataset(torch.zeros(2, 1, 8, 8), torch.zeros(2)))
+
+
+@pytest.fixture
+def quick(tiny_protocol, monkeypatch):
+    """The protocols that sets ask for by default, at a size that takes no time."""
+    from dataclasses import replace
+
+    from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
+
+    monkeypatch.setitem(PROTOCOLS, "quick-200", replace(tiny_protocol, name="quick-200"))
+    whole = GRAPH_PROTOCOLS["cat-500"]
+    monkeypatch.setitem(GRAPH_PROTOCOLS, "cat-500", replace(whole, epochs=2, networks=2))
+
+
+def evaluations(folder):
+    return [json.loads(line) for line in (folder / "evaluations.jsonl").read_text().splitlines()]
+
+
+QUEUE = {"student_batch": 16, "student_steps": 1, "queue_interval": 2, "queue_limit": 3}
+FOLLOWED = {
+    "dm": {"method": "dm", "settings": {"steps": 5, "network": "convnet:width=8", "real_batch": 16}},
+    "idm": {
+        "method": "idm",
+        "settings": {"steps": 5, "network": "convnet:width=8", "real_batch": 16} | QUEUE,
+    },
+    "start": {
+        "method": "dm",
+        "settings": {"steps": 5, "network": "mlp:width=8", "start": "herding", "start_steps": 3},
+    },
+    "herding": {"method": "herding", "settings": {"steps": 5, "network": "convnet:width=8"}},
+    "random": {"method": "random"},
+    "cat": {"source": "digits-knn", "method": "cat", "settings": {"steps": 5, "width": 16}},
+    "k-centre of nodes": {"source": "digits-knn", "method": "k-centre"},
+}
+
+
+@pytest.mark.parametrize("case", FOLLOWED.values(), ids=FOLLOWED)
+def test_evaluations_along_the_way_change_no_byte_of_the_set(tmp_path, case, quick):
+    options = {"source": "digits", "show_progress": False, **case}
+    if options["source"] == "digits":
+        options["per_class"] = 2
+    source = options.pop("source")
+    plain = lqm.condense(source, **options, out=tmp_path / "plain")
+    judged = lqm.condense(source, **options, out=tmp_path / "judged", evaluate_every=2)
+    assert judged.manifest["data"]["sha256"] == plain.manifest["data"]["sha256"]
+    lines = evaluations(tmp_path / "judged")
+    steps = [2, 4, 5] if "settings" in case else [1]
+    assert [line["step"] for line in lines] == steps
+    found = lqm.evaluate(plain, show_progress=False)
+    last = lines[-1]
+    assert last == {
+        "step": steps[-1],
+        "accuracy": found.accuracy,
+        "deviation": found.score.deviation,
+        "accuracies": list(found.score.accuracies),
+        "protocol": found.protocol.name,
+        "cramer_von_mises": found.score.before.cramer_von_mises,
+        "extremes": found.score.before.extremes,
+    }
+    config = [json.loads((tmp_path / name / "run.json").read_text()) for name in ("plain", "judged")]
+    assert config[0] == config[1], "it is no part of what makes a run"
+
+
+def test_a_condensation_by_a_sketch_is_evaluated_along_the_way(tmp_path, quick):
+    sketch = tmp_path / "sketch"
+    lqm.sketch(
+        "digits", out=sketch, encoders=3, max_per_class=2, network="convnet:width=8", show_progress=False
+    )
+    options = {"sketch": sketch, "per_class": 2, "settings": {"steps": 3}, "show_progress": False}
+    plain = lqm.condense("digits", **options)
+    judged = lqm.condense("digits", **options, out=tmp_path / "run", evaluate_every=2)
+    assert judged.images.equal(plain.images)
+    assert [line["step"] for line in evaluations(tmp_path / "run")] == [2, 3]
+
+
+def test_the_evaluation_of_the_last_step_is_free_afterwards(tmp_path, tiny, quick, monkeypatch):
+    small = condense(tiny, out=tmp_path / "run", evaluate_every=4)
+    monkeypatch.setattr("lqm.images.evaluation._judge", lambda *_, **__: pytest.fail("trained again"))
+    found = lqm.evaluate(tmp_path / "run", show_progress=False)
+    assert found.accuracy == evaluations(tmp_path / "run")[-1]["accuracy"]
+    again = condense(tiny, out=tmp_path / "run", evaluate_every=2)
+    assert again.images.equal(small.images)
+    assert len(evaluations(tmp_path / "run")) == 2, "a finished run is left as it is"
+
+
+def test_evaluations_are_shown_without_a_folder_too(tiny, quick, capsys):
+    condense(tiny | {"steps": 2}, evaluate_every=5, show_progress=True)
+    assert "dm + lqm: evaluated at step 2: accuracy 0." in capsys.readouterr().err
+
+
+def test_a_source_in_memory_is_evaluated_along_the_way(tmp_path, tiny, quick, digits):
+    from dataclasses import replace
+
+    source = replace(digits, name="mine", origin=None)
+    lqm.condense(
+        source, per_class=1, settings=tiny, evaluate_every=6, out=tmp_path / "run", show_progress=False
+    )
+    assert [line["step"] for line in evaluations(tmp_path / "run")] == [6]
+
+
+def test_event_files_have_what_the_json_lines_have(tmp_path, tiny, quick):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    condense(tiny, out=tmp_path / "run", evaluate_every=3, tensorboard=True)
+    read = EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
+    metrics = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    loss = [(event.step, event.value) for event in read.Scalars("loss")]
+    assert loss == [(line["step"], pytest.approx(line["loss"])) for line in metrics]
+    for name in ("accuracy", "cramer_von_mises", "extremes"):
+        found = [(event.step, event.value) for event in read.Scalars(f"evaluation/{name}")]
+        assert found == [(line["step"], pytest.approx(line[name])) for line in evaluations(tmp_path / "run")]
+
+
+@pytest.mark.parametrize("wrong", [0, -3, 2.5, "often"])
+def test_what_cant_be_followed_is_refused_before_any_work(tmp_path, monkeypatch, wrong):
+    import sys
+
+    monkeypatch.setattr("lqm.images.planning.load_source", lambda *_, **__: pytest.fail("it was read"))
+    with pytest.raises(
+        ConfigError, match=r"evaluate_every = .* can't be used: it should be a whole number, at"
+    ):
+        lqm.condense("digits", evaluate_every=wrong, out=tmp_path / "run")
+    with pytest.raises(
+        ConfigError, match="tensorboard writes to the run's folder, and there is none; give one"
+    ):
+        lqm.condense("digits", tensorboard=True)
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(ConfigError, match=r"pip install 'lqm\[tensorboard\]'"):
+        lqm.condense("digits", tensorboard=True, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()

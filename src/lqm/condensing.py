@@ -6,11 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from lqm.condensed import CondensedSet, load
 from lqm.distances import DISTANCES, Distance
 from lqm.engine import Config, RunFolder, recorded, resolve_device, run
-from lqm.engine.progress import warn
+from lqm.engine.events import require_tensorboard
+from lqm.engine.loop import Judge
+from lqm.engine.progress import Finding, warn
 from lqm.errors import ArtifactError, ConfigError, DataError
+from lqm.evaluating import score_set
 from lqm.graphs.methods import METHODS as GRAPH_METHODS
 from lqm.graphs.planning import plan_nodes
 from lqm.graphs.sources import GRAPHS, is_graph
@@ -46,6 +51,8 @@ def condense(
     out: str | Path | None = None,
     device: str = "auto",
     checkpoint_seconds: float = 10.0,
+    evaluate_every: int | None = None,
+    tensorboard: bool = False,
     show_progress: bool = True,
 ) -> Any:
     """Learn a small set that stands in for a large one.
@@ -77,6 +84,9 @@ def condense(
         out: a run folder; a run that was stopped there goes on from its last checkpoint.
         device: `auto`, `cpu`, `cuda`, `cuda:1`, ...
         checkpoint_seconds: time between checkpoints.
+        evaluate_every: score the set as it is after every so many steps and after the last one, as `evaluate`
+            would; shown, and kept in the run folder. It changes nothing about the set.
+        tensorboard: write event files for TensorBoard to the run folder.
         show_progress: whether to show the steps and the time left.
 
     Returns:
@@ -86,6 +96,7 @@ def condense(
         LqmError: for anything that can't be used, before any work starts.
     """
     where = resolve_device(device)
+    _check_following(evaluate_every, tensorboard, out)
     if isinstance(distance, str):
         distance = choose(distance, DISTANCES, "distance")
     distance_record(distance)
@@ -117,11 +128,25 @@ def condense(
     else:
         plan = plan_pictures(source, **common, **of_pictures, before=recorded(out)["environment"])
     how = {"checkpoint_seconds": checkpoint_seconds, "show_progress": show_progress}
+    judge = Judge(lambda: _judged(plan, where), evaluate_every) if evaluate_every else None
+    following = {"judge": judge, "tensorboard": tensorboard}
     if out is None:
-        return _learn(plan, None, how)
-    with RunFolder(Path(out), plan.config, plan.record["environment"]) as folder:
+        return _learn(plan, None, how, following)
+    with RunFolder(Path(out), plan.config, plan.record["environment"], steps=plan.steps) as folder:
         finished = _finished(folder.path, plan.config | {"steps": plan.steps})
-        return finished or _learn(plan, folder, how).write(folder.path)
+        return finished or _learn(plan, folder, how, following).write(folder.path)
+
+
+def _check_following(evaluate_every: Any, tensorboard: bool, out: str | Path | None) -> None:
+    """Refuse ways to follow a run that can't be."""
+    if evaluate_every is not None and (not isinstance(evaluate_every, int) or evaluate_every < 1):
+        raise ConfigError(
+            f"evaluate_every = {evaluate_every!r} can't be used: it should be a whole number, at least 1"
+        )
+    if tensorboard:
+        if out is None:
+            raise ConfigError("tensorboard writes to the run's folder, and there is none; give one as out")
+        require_tensorboard()
 
 
 def _encoders_before(out: str | Path | None) -> int | None:
@@ -155,7 +180,9 @@ def refuse_options(source: Any, method: str | None, *, graph: bool, options: dic
         )
 
 
-def _learn(plan: Plan, folder: RunFolder | None, how: dict[str, Any]) -> CondensedSet:
+def _learn(
+    plan: Plan, folder: RunFolder | None, how: dict[str, Any], following: dict[str, Any]
+) -> CondensedSet:
     if how["show_progress"]:
         for line in plan.words:
             warn(line)
@@ -164,10 +191,28 @@ def _learn(plan: Plan, folder: RunFolder | None, how: dict[str, Any]) -> Condens
         with _below(folder, plan) as place:
             seconds = run(plan.start.method, plan.start.steps, place, name=plan.start.title, **how)
         plan.start.then()
-    seconds += run(plan.learner, plan.steps, folder, name=plan.title, **how)
+    seconds += run(plan.learner, plan.steps, folder, name=plan.title, **how, **following)
+    return _described(plan, seconds=round(seconds, 3))
+
+
+def _described(plan: Plan, **more: Any) -> CondensedSet:
+    """The set as it is now, with all that is to be said of it."""
     result = plan.learner.result()
-    manifest = {**plan.config, **plan.record, "seconds": round(seconds, 3), **result.manifest}
-    return replace(result, manifest=manifest)
+    return replace(result, manifest={**plan.config, **plan.record, **more, **result.manifest})
+
+
+def _judged(plan: Plan, device: torch.device) -> Finding:
+    """What `lqm evaluate` would find of the set as it is now."""
+    small = _described(plan)
+    score = score_set(small, plan.source, seed=0, device=device)
+    return {
+        "accuracy": score.accuracy,
+        "deviation": score.deviation,
+        "accuracies": list(score.accuracies),
+        "protocol": small.manifest["evaluation"]["name"],
+        "cramer_von_mises": score.before.cramer_von_mises,
+        "extremes": score.before.extremes,
+    }
 
 
 def _begun(folder: RunFolder | None) -> bool:

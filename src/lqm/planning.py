@@ -25,6 +25,7 @@ class Plan:
     """What to run, and what to write down about it.
 
     Attributes:
+        source: the real data, by which the set may be judged.
         config: what makes the run this run; another one is refused in the same folder.
         record: what the manifest says besides.
         title: of the progress.
@@ -34,6 +35,7 @@ class Plan:
 
     learner: Method
     steps: int
+    source: Any
     config: Config
     record: Mapping[str, Any]
     title: str

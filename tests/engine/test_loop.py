@@ -1,12 +1,20 @@
+import fcntl
 import json
 import math
 import os
+import re
 import signal
+import threading
+import time
 
 import pytest
 import torch
 
 from lqm.engine import RunFolder, run
+from lqm.engine import progress as progress_module
+from lqm.engine.loop import Judge
+from lqm.engine.progress import Pace
+from lqm.engine.run import in_use
 from lqm.errors import ArtifactError, ConfigError, DivergedError, StoppedError
 
 ENVIRONMENT = {"torch": "x", "threads": 2}
@@ -255,3 +263,199 @@ def test_progress_is_plain_lines_when_not_a_terminal(capsys):
     assert "left" in error
     assert "loss 2" in error
     assert "\x1b" not in error
+
+
+class Judging:
+    """Judges a counter by its first number; does something else at the n-th time."""
+
+    def __init__(self, method, every, at=None, action=None):
+        self.method, self.every, self.at, self.action, self.count = method, every, at, action, 0
+
+    def find(self):
+        self.count += 1
+        if self.count == self.at:
+            self.action()
+        return {"accuracy": self.method.total[0].item() / 100, "deviation": 0.01, "protocol": "tiny"}
+
+
+def judged_run(path, steps=10, every=4, *, method=None, at=None, action=None, seconds=1000.0):
+    method = method or Counter()
+    judging = Judging(method, every, at, action)
+    with folder(path) as where:
+        total = run(
+            method,
+            steps,
+            where,
+            checkpoint_seconds=seconds,
+            show_progress=False,
+            judge=Judge(judging.find, every),
+        )
+    return method, judging, total
+
+
+def evaluations(path):
+    return [json.loads(line) for line in (path / "run" / "evaluations.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture
+def straight(tmp_path_factory):
+    path = tmp_path_factory.mktemp("straight")
+    judged_run(path)
+    return evaluations(path)
+
+
+def test_a_run_is_judged_after_every_so_many_steps_and_the_last_one(straight, tmp_path):
+    assert [line["step"] for line in straight] == [4, 8, 10]
+    assert straight[0] == {
+        "step": 4,
+        "accuracy": straight[0]["accuracy"],
+        "deviation": 0.01,
+        "protocol": "tiny",
+    }
+    counter = Counter()
+    run_quietly(counter, 4, None)
+    assert straight[0]["accuracy"] == counter.total[0].item() / 100, "judged as it was after four steps"
+    judged_run(tmp_path, every=5)
+    assert [line["step"] for line in evaluations(tmp_path)] == [5, 10], "the last one is not judged twice"
+
+
+def test_judging_counts_neither_in_the_seconds_of_a_run_nor_in_those_of_a_step(tmp_path):
+    *_, total = judged_run(tmp_path, every=5, at=1, action=lambda: time.sleep(0.3))
+    assert total < 0.2
+    assert max(line["seconds"] for line in metrics(tmp_path)) < 0.2
+
+
+class KilledError(Exception):
+    """Stands for a kill: nothing is tidied up after it."""
+
+
+def kill():
+    raise KilledError
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_run_killed_while_it_is_judged_makes_up_for_it_first(tmp_path, straight, at):
+    with pytest.raises(KilledError):
+        judged_run(tmp_path, at=at, action=kill)
+    assert evaluations(tmp_path) == straight[: at - 1] if at > 1 else True
+    resumed, judging, _ = judged_run(tmp_path)
+    assert evaluations(tmp_path) == straight, "every line once, as in a run that was not killed"
+    assert judging.count == 4 - at
+    assert resumed.steps == list(range(min(4 * at, 10), 10)), "the step was saved before it was judged"
+
+
+def test_evaluations_beyond_the_checkpoint_and_torn_ones_are_forgotten(tmp_path, straight):
+    with pytest.raises(KilledError):
+        judged_run(tmp_path, at=3, action=kill)
+    newest = max((tmp_path / "run" / "checkpoints").iterdir())
+    newest.unlink()
+    with (tmp_path / "run" / "evaluations.jsonl").open("a") as file:
+        file.write(json.dumps({"step": 9, "accuracy": 1.0}) + '\n{"step": 10, "accu')
+    judged_run(tmp_path)
+    assert evaluations(tmp_path) == straight
+
+
+def test_a_run_may_go_on_with_and_without_being_judged(tmp_path, straight):
+    def stop(_):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(StoppedError, match="after step 6 of 10"):
+        judged_run(tmp_path, method=Counter(at=5, action=stop))
+    with folder(tmp_path) as where, pytest.raises(StoppedError, match="after step 8 of 10"):
+        run_quietly(Counter(at=7, action=stop), 10, where)
+    assert evaluations(tmp_path) == straight[:1]
+    judged_run(tmp_path)
+    assert evaluations(tmp_path) == straight, "step 8 is where it goes on, so that is judged too"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("at", [1, 3])
+def test_a_signal_stops_an_evaluation_at_once_and_it_is_made_up_for(tmp_path, straight, number, at):
+    def stop():
+        os.kill(os.getpid(), number)
+        time.sleep(30)
+
+    began = time.monotonic()
+    with pytest.raises(StoppedError, match=f"after step {4 if at == 1 else 10} of 10") as stopped:
+        judged_run(tmp_path, at=at, action=stop)
+    assert time.monotonic() - began < 10
+    assert stopped.value.signal_number == number
+    judged_run(tmp_path)
+    assert evaluations(tmp_path) == straight
+
+
+def test_a_stop_asked_for_in_a_step_does_not_wait_for_its_evaluation(tmp_path, straight):
+    stopping = Counter(at=3, action=lambda _: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(StoppedError, match="after step 4 of 10"):
+        judged_run(tmp_path, method=stopping, at=1, action=lambda: pytest.fail("it was judged"))
+    judged_run(tmp_path)
+    assert evaluations(tmp_path) == straight
+
+
+def test_without_a_folder_ctrl_c_in_an_evaluation_is_a_plain_one(interruptible):
+    method = Counter()
+    judging = Judging(method, 2, at=1, action=lambda: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        run(method, 4, None, show_progress=False, judge=Judge(judging.find, 2))
+
+
+def test_an_evaluation_is_a_plain_line_when_not_a_terminal(capsys):
+    method = Counter()
+    run(method, 3, None, name="count", judge=Judge(Judging(method, 2).find, 2))
+    lines = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"count: evaluated at step 2: accuracy 0\.0\d\d ± 0\.010 \(tiny\)", lines[0])
+    assert lines[-1].startswith("count: evaluated at step 3: accuracy 0.0")
+    assert "\x1b" not in "".join(lines)
+
+
+def test_the_pace_of_steps_leaves_pauses_out_and_the_time_left_counts_those_to_come(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(progress_module.time, "monotonic", lambda: now)
+    pace = Pace(100)
+    for done, at in ((1, 5.0), (6, 6.0), (11, 7.0)):
+        now = at
+        pace.update(done)
+    assert pace.rate == 5.0, "the first step may have compiled and does not count"
+    assert pace.left.total_seconds() == round(89 / 5)
+    pace.pause()
+    now += 60
+    pace.go_on(3)
+    now += 1
+    pace.update(16)
+    assert pace.rate == 5.0
+    assert pace.left.total_seconds() == round(84 / 5 + 3 * 60)
+    assert pace.elapsed.total_seconds() == 68
+
+
+def test_a_lock_is_waited_for_as_long_as_a_look_at_it_takes(tmp_path):
+    with folder(tmp_path):
+        pass
+    looking = os.open(tmp_path / "run" / ".lock", os.O_RDONLY)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    threading.Timer(0.1, os.close, (looking,)).start()
+    with folder(tmp_path) as where:
+        assert in_use(where.path)
+
+
+def test_whether_a_folder_is_in_use_is_seen_without_touching_it(tmp_path):
+    path = tmp_path / "run"
+    path.mkdir()
+    assert not in_use(path)
+    assert not list(path.iterdir()), "no lock is made by looking"
+    with folder(tmp_path):
+        assert in_use(path)
+        assert in_use(path)
+    assert not in_use(path)
+    with folder(tmp_path):
+        pass
+
+
+def test_the_steps_that_are_asked_for_are_noted_and_may_change(tmp_path):
+    record = tmp_path / "run" / "run.json"
+    for steps in (5, 9, None):
+        with RunFolder(tmp_path / "run", {"seed": 0}, ENVIRONMENT | {"threads": steps or 1}, steps=steps):
+            pass
+        stored = json.loads(record.read_text())
+        assert stored["steps"] == steps or steps is None
+        assert stored["environment"]["threads"] == 5, "what the run began with stays"
+    assert json.loads(record.read_text())["steps"] == 9

@@ -50,8 +50,10 @@ def condense(
     compile: Name = None,
     precision: Name = None,
     device: str = "auto",
+    evaluate_every: Number = None,
+    tensorboard: tyro.conf.FlagCreatePairsOff[bool] = False,
 ) -> None:
-    """Learn a small synthetic set of pictures or of a graph's nodes; a stopped run goes on where it was.
+    """Learn a small synthetic set of pictures or nodes; a stopped run goes on.
 
     Example: lqm condense digits --per-class 10 --out runs/digits
 
@@ -80,6 +82,8 @@ def condense(
         compile: Whether networks are compiled: auto (default: if the run is long), on, off.
         precision: fp32 (default), bf16, auto (the faster one that works).
         device: Where to compute: auto, cpu, cuda, ...
+        evaluate_every: Score the set after every N steps and the last.
+        tensorboard: Write event files for TensorBoard.
     """
     import lqm
 
@@ -112,6 +116,8 @@ def condense(
             split=split,
             out=folder,
             device=device,
+            evaluate_every=evaluate_every,
+            tensorboard=tensorboard,
         )
         _describe(small, folder)
         return small

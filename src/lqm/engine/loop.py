@@ -4,8 +4,9 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Protocol
@@ -14,7 +15,9 @@ import torch
 from torch import Tensor
 
 from lqm.condensed import CondensedSet
-from lqm.engine.progress import Progress, warn
+from lqm.engine.events import events_in
+from lqm.engine.panel import follow
+from lqm.engine.progress import Finding, warn
 from lqm.engine.run import Metrics, RunFolder
 from lqm.errors import ConfigError, DivergedError, StoppedError
 
@@ -41,6 +44,22 @@ class Method(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Judge:
+    """How a set is judged along the way: `find` scores it, after every so many steps and the last."""
+
+    find: Callable[[], Finding]
+    every: int
+
+    def due(self, done: int, steps: int) -> bool:
+        """Whether the set is to be judged after `done` of the steps."""
+        return done > 0 and (done % self.every == 0 or done == steps)
+
+    def left(self, done: int, steps: int) -> int:
+        """How often it is to be judged after that."""
+        return math.ceil(steps / self.every) - math.ceil(done / self.every)
+
+
 def run(
     method: Method,
     steps: int,
@@ -49,12 +68,15 @@ def run(
     name: str = "condense",
     checkpoint_seconds: float = 10.0,
     show_progress: bool = True,
+    judge: Judge | None = None,
+    tensorboard: bool = False,
 ) -> float:
     """Bring a method to `steps` steps, from the folder's last checkpoint if there is one.
 
     A run that was stopped or killed and taken up again ends bit for bit like one that was not. Gives the
     seconds that all steps took, those before it was stopped included. With `checkpoint_seconds` 0 every step
-    is saved.
+    is saved. A step is saved before it is judged; what the judge found is kept in the folder, and made up for
+    if the run was stopped meanwhile. `tensorboard` writes event files to the folder as well.
 
     Raises:
         StoppedError: after Ctrl-C or SIGTERM; the state is saved.
@@ -67,11 +89,37 @@ def run(
     saved_at = time.monotonic()
     saving = 0.0
     total = folder.seconds() if folder else 0.0
+    last = folder.last_evaluation() if folder else None
     with (
-        _stop_requests(enabled=folder is not None) as requests,
-        Progress(name, steps, first, shown=show_progress) as bar,
+        _stop_requests(enabled=folder is not None) as stops,
+        events_in(folder.path / "tensorboard" if folder and tensorboard else None, first) as events,
+        follow(name, steps, first, last=last, shown=show_progress) as bar,
     ):
+
+        def evaluate(judge: Judge) -> bool:
+            """Judge the set as it is; whether that was not interrupted."""
+            bar.judging(done)
+            try:
+                with stops.at_once():
+                    found = judge.find()
+            except _InterruptedError:
+                return False
+            if events:
+                events.judged(done, found)
+            if folder:
+                folder.log_evaluation(done, found)
+            bar.judged(done, found, judge.left(done, steps))
+            return True
+
+        stopping = False
+        if last and last["step"] == first:
+            if events:
+                events.judged(first, last)
+        elif judge and judge.due(first, steps):
+            stopping = not evaluate(judge)
         for i in range(first, steps):
+            if stopping:
+                break
             done = i + 1
             try:
                 began = time.monotonic()
@@ -79,15 +127,18 @@ def run(
                 _require_finite(metrics)
                 seconds = time.monotonic() - began
                 total += seconds
-                stopping = bool(requests)
+                stopping = bool(stops.requests)
+                due = judge is not None and judge.due(done, steps)
                 if folder:
                     pending.append((i, {**metrics, "seconds": round(seconds, 6)}))
                     # A state that is slow to save is saved more rarely, so that it costs a tenth at most.
                     wait = max(checkpoint_seconds, _SAVING_SHARE * saving) if checkpoint_seconds else 0.0
-                    if stopping or done == steps or time.monotonic() - saved_at >= wait:
+                    if stopping or due or done == steps or time.monotonic() - saved_at >= wait:
                         state = method.state()
                         _require_finite_state(state)
                         began = time.monotonic()
+                        if events:
+                            events.log(pending)
                         folder.log(pending)
                         last_good = folder.save(done, state)
                         pending, saved_at = [], time.monotonic()
@@ -100,13 +151,15 @@ def run(
                     f"{error} at step {done} of {steps}; {good}. A lower learning rate usually helps."
                 ) from None
             bar.update(done, metrics)
-            if stopping:
-                break
-    if requests:
+            if judge and due and not stopping:
+                stopping = not evaluate(judge)
+                saved_at = time.monotonic()
+    if stops.requests:
+        number = stops.requests[0]
         raise StoppedError(
-            f"stopped by {signal.Signals(requests[0]).name} after step {done} of {steps}; "
+            f"stopped by {signal.Signals(number).name} after step {done} of {steps}; "
             "the same command goes on from there",
-            requests[0],
+            number,
         )
     return total
 
@@ -138,24 +191,49 @@ def _require_finite_state(state: dict[str, Tensor]) -> None:
             raise DivergedError(f"{name} is no longer finite")
 
 
+class _InterruptedError(KeyboardInterrupt):
+    """What was going on can be left as it is, since all before it is saved."""
+
+
+@dataclass
+class _Stops:
+    """Requests to stop, and whether they interrupt what is going on or wait for the end of the step."""
+
+    requests: list[int] = field(default_factory=list)
+    interrupting: bool = False
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Be interrupted by a request inside the block, or by one that was made before it."""
+        self.interrupting = True
+        try:
+            if self.requests:
+                raise _InterruptedError
+            yield
+        finally:
+            self.interrupting = False
+
+
 @contextmanager
-def _stop_requests(*, enabled: bool) -> Iterator[list[int]]:
+def _stop_requests(*, enabled: bool) -> Iterator[_Stops]:
     """Collect the first Ctrl-C or SIGTERM instead of dying of it; a second one acts as usual."""
-    requests: list[int] = []
+    stops = _Stops()
     if not enabled or threading.current_thread() is not threading.main_thread():
-        yield requests
+        yield stops
         return
     previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def request(number: int, frame: FrameType | None) -> None:
-        requests.append(number)
+        stops.requests.append(number)
         for known, handler in previous.items():
             signal.signal(known, handler)
+        if stops.interrupting:
+            raise _InterruptedError
 
     for number in previous:
         signal.signal(number, request)
     try:
-        yield requests
+        yield stops
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)

@@ -70,6 +70,7 @@ def plan_nodes(
     return Plan(
         learner,
         steps,
+        source=data,
         config={
             "source": data.record,
             "method": name,

@@ -108,6 +108,7 @@ def plan_pictures(
     return Plan(
         learner,
         steps,
+        source=data,
         config={
             "source": data.record,
             "method": chosen.method,

@@ -1,0 +1,167 @@
+"""What a person sees at a terminal while a run goes on: one panel with all that can be said of it."""
+
+import sys
+from collections.abc import Mapping
+from types import TracebackType
+
+import psutil
+import torch
+from rich.console import Console, RenderableType
+from rich.filesize import decimal
+from rich.live import Live
+from rich.panel import Panel as Frame
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from lqm.engine.progress import Finding, Pace, Progress, console_for
+
+_WIDEST = 80
+_REFRESHES_A_SECOND = 4
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def follow(
+    what: str, total: int, done: int = 0, *, last: Finding | None = None, shown: bool = True
+) -> "Panel | Progress":
+    """A panel at a terminal, plain lines elsewhere; use it in a `with` block.
+
+    Args:
+        what: the title.
+        total: of the steps.
+        done: how many of them were made before.
+        last: the last evaluation that was made before, if there is one.
+        shown: whether to show anything.
+    """
+    console, live = console_for(shown=shown)
+    return Panel(what, total, done, console, last) if live else Progress(what, total, done, shown=shown)
+
+
+class Course:
+    """The course of a number over any time, as a few means that follow one another.
+
+    Example:
+        >>> course = Course(most=8)
+        >>> for value in range(100):
+        ...     course.add(value)
+        >>> course.drawn(6)
+        '▁▂▄▅▇█'
+    """
+
+    def __init__(self, most: int = 64) -> None:
+        self._most, self._means, self._each = most, list[float](), 1
+        self._sum, self._count = 0.0, 0
+
+    def add(self, value: float) -> None:
+        """The next value."""
+        self._sum, self._count = self._sum + value, self._count + 1
+        if self._count < self._each:
+            return
+        means = [*self._means, self._sum / self._count]
+        self._sum, self._count = 0.0, 0
+        if len(means) == self._most:
+            means = [(a + b) / 2 for a, b in zip(means[::2], means[1::2], strict=True)]
+            self._each *= 2
+        self._means = means
+
+    def drawn(self, width: int) -> str:
+        """A line of so many letters at most, the lowest value as the lowest letter; empty if it is flat."""
+        means = self._means
+        low, high = min(means, default=0.0), max(means, default=0.0)
+        if low == high:
+            return ""
+        letters = min(width, len(means))
+        shown = [means[i * len(means) // letters] for i in range(letters)]
+        return "".join(_BARS[round((len(_BARS) - 1) * (value - low) / (high - low))] for value in shown)
+
+
+class Panel:
+    """Follows the steps of a run on a terminal; a thread of its own draws it, so that a step costs nothing.
+
+    Args:
+        what: the title.
+        total: of the steps.
+        done: how many of them were made before.
+        console: the terminal.
+        last: the last evaluation that was made before.
+    """
+
+    def __init__(self, what: str, total: int, done: int, console: Console, last: Finding | None) -> None:
+        self._what, self._console, self._pace = what, console, Pace(total, done)
+        self._metrics: Mapping[str, float] = {}
+        self._courses: dict[str, Course] = {}
+        self._found = "" if last is None else _found_in_words(last["step"], last)
+        self._judging = ""
+        self._process = psutil.Process()
+        self._live = Live(
+            console=console,
+            refresh_per_second=_REFRESHES_A_SECOND,
+            get_renderable=self.drawn,
+            # What goes to a file or a pipe is none of the terminal's business.
+            redirect_stdout=sys.stdout.isatty(),
+        )
+
+    def __enter__(self) -> "Panel":
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._judging = ""
+        self._live.stop()
+
+    def update(self, done: int, metrics: Mapping[str, float]) -> None:
+        """Show that `done` steps of the total are made."""
+        self._pace.update(done)
+        for name, value in metrics.items():
+            if name not in self._courses:
+                self._courses = {**self._courses, name: Course()}
+            self._courses[name].add(value)
+        self._metrics = metrics
+
+    def judging(self, step: int) -> None:
+        """An evaluation begins after so many steps."""
+        self._judging = f"at step {step} ..."
+        self._pace.pause()
+
+    def judged(self, step: int, found: Finding, left: int) -> None:
+        """It has ended, and so many are still to come."""
+        self._pace.go_on(left)
+        self._found, self._judging = _found_in_words(step, found), ""
+
+    def drawn(self) -> RenderableType:
+        """The panel as it is now."""
+        width = min(_WIDEST, self._console.width)
+        pace = self._pace
+        table = Table.grid(padding=(0, 2), expand=True)
+        # As wide when nothing is being evaluated, so that nothing jumps.
+        label = max(map(len, ("evaluating", *self._metrics)))
+        table.add_column(style="dim", no_wrap=True, min_width=label)
+        table.add_column(ratio=1, overflow="fold")
+        share = f"{100 * pace.done / max(pace.total, 1):.0f} %"
+        table.add_row("step", f"{pace.done:,} of {pace.total:,}, {share}")
+        table.add_row("", ProgressBar(total=max(pace.total, 1), completed=pace.done))
+        table.add_row("rate", f"{pace.rate:.1f}/s" if pace.rate else "?")
+        table.add_row("time", f"{pace.elapsed}, {pace.left} left")
+        for name, value in self._metrics.items():
+            number = f"{value:<8.4g}"
+            # Borders and gaps take the other eight columns.
+            room = width - label - len(number) - 8
+            table.add_row(name, Text.assemble(number, "  ", (self._courses[name].drawn(room), "cyan")))
+        for name, words in (("evaluated", self._found), ("evaluating", self._judging)):
+            if words:
+                table.add_row(name, words)
+        table.add_row("memory", self._memory())
+        return Frame(table, title=Text(self._what), width=width)
+
+    def _memory(self) -> str:
+        words = decimal(self._process.memory_info().rss)
+        if torch.cuda.is_initialized():
+            devices = range(torch.cuda.device_count())
+            words += f", GPU {decimal(sum(torch.cuda.memory_allocated(device) for device in devices))}"
+        return words
+
+
+def _found_in_words(step: int, found: Finding) -> str:
+    return f"{100 * found['accuracy']:.1f} % ± {100 * found['deviation']:.1f} at step {step}"
