@@ -29,6 +29,8 @@ __all__ = [
     "load_source",
     "sketch",
     "tune_allocator",
+    "write_figures",
+    "write_report",
 ]
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from lqm.graphs.source import GraphSource
     from lqm.graphs.sources import from_pyg, load_graph
     from lqm.images.sources import ImageSource, Pictures, from_dataset, load_source
+    from lqm.report.figures import write_figures
+    from lqm.report.page import write_report
     from lqm.sketches import Sketch
     from lqm.sketching import sketch
     from lqm.streaming import ContinualResult, continual
@@ -65,6 +69,8 @@ _HOMES = {
     "load_source": "lqm.images.sources",
     "sketch": "lqm.sketching",
     "tune_allocator": "lqm.allocator",
+    "write_figures": "lqm.report.figures",
+    "write_report": "lqm.report.page",
 }
 
 

@@ -110,7 +110,7 @@ def evaluate(
     makers = _makers(kind, networks)
     asked = (compile, precision)
     rules = chosen or kind.read_protocol(**small.manifest["evaluation"])
-    data = source_of(kind, small, source, data_dir)
+    data = source_of(kind, small.manifest, source, data_dir)
     makers = makers or {rules.network: None}
     for name, maker in makers.items():
         kind.fresh_network(data, maker or name, seed, 0)

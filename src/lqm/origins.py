@@ -4,28 +4,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lqm.condensed import CondensedSet
 from lqm.errors import ConfigError, DataError
 from lqm.scores import Kind
 
 
-def source_of(kind: Kind, small: CondensedSet, source: Any, data_dir: str | Path | None) -> Any:
+def source_of(kind: Kind, manifest: Mapping[str, Any], source: Any, data_dir: str | Path | None) -> Any:
     """The source that a set was condensed from.
 
     Args:
         kind: of pictures or of nodes.
-        small: the set.
+        manifest: of the set: its source, and the origin of that if it was not made in Python.
         source: a name, a path or an object, if it is no longer where it was.
         data_dir: where named sources are, if they have moved.
 
     Raises:
         DataError: when it can't be found, or is not the one that was condensed.
     """
-    origin, record = small.manifest.get("origin"), small.manifest["source"]
+    origin, record = manifest.get("origin"), manifest["source"]
     if source is None and origin is None:
         raise DataError(
             f"this set was condensed from '{record['name']}', which was made in Python; "
-            "evaluate it there: lqm.evaluate(..., source=...)"
+            "name it there, as in lqm.evaluate(..., source=...)"
         )
     if source is None or isinstance(source, str | Path):
         data = _found_again(kind, origin or {}, source, data_dir)

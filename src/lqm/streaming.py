@@ -42,12 +42,14 @@ class ContinualResult:
         tasks: the names of the classes of each task.
         repeats: accuracy matrix, memories and seconds of each repeat.
         path: the folder of the run.
+        origin: the words with which `load_graph` finds the graph again; None if it was made in Python.
     """
 
     config: Config
     tasks: tuple[tuple[str, ...], ...]
     repeats: tuple[Repeat, ...] = field(repr=False)
     path: Path | None = None
+    origin: dict[str, Any] | None = None
 
     @cached_property
     def matrices(self) -> Tensor:
@@ -91,6 +93,7 @@ class ContinualResult:
         memory = self.repeats[0].memories
         return {
             "config": self.config,
+            "origin": self.origin,
             "tasks": [list(names) for names in self.tasks],
             "repeats": len(self.repeats),
             "average_accuracy": _spread(self.average_accuracy),
@@ -214,7 +217,8 @@ def continual(
 
 
 def _result(plan: ContinualPlan, repeats: tuple[Repeat, ...], folder: Path | None) -> ContinualResult:
-    return ContinualResult(plan.config, tuple(map(plan.stream.names, plan.stream.tasks)), repeats, folder)
+    tasks = tuple(map(plan.stream.names, plan.stream.tasks))
+    return ContinualResult(plan.config, tasks, repeats, folder, plan.origin)
 
 
 def _spread(spread: Spread | None) -> dict[str, Any] | None:

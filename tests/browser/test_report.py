@@ -233,6 +233,21 @@ def test_the_heat_map_has_a_cell_for_each_task_up_to_the_diagonal(stream_report,
         assert place.locator("[aria-label=text] text").all_text_contents() == expected
 
 
+def test_the_memory_of_a_stream_can_be_looked_at_class_by_class(stream_report, opened):
+    with opened(stream_report) as page:
+        page.get_by_label("Class", exact=True).select_option(label="7")
+        pick = page.get_by_label("Show the feature that is")
+        assert pick.locator("option").all_text_contents() == [
+            "most typical",
+            "worst matched by cat + lqm",
+            "chosen by its number",
+        ], "joint keeps no memory"
+        pick.select_option(label="worst matched by cat + lqm")
+        assert "Class 7, feature" in page.locator("#ecdf-words").inner_text()
+        assert page.locator("#ecdf .ecdf-case-0 path").count() == 1
+        assert page.locator("#ecdf .ecdf-case-1 path").count() == 0
+
+
 def test_the_page_is_read_without_scripts_too(demo_report, browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -9,7 +9,10 @@ from lqm.commands.continual import continual
 from lqm.commands.demo import demo
 from lqm.commands.evaluate import evaluate
 from lqm.commands.export import export
+from lqm.commands.figures import figures
 from lqm.commands.recipes import recipes
+from lqm.commands.report import report
+from lqm.commands.runs import runs
 from lqm.commands.sketch import sketch
 
 COMMANDS: dict[str, Callable[..., Any]] = {
@@ -18,6 +21,9 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "continual": continual,
     "evaluate": evaluate,
     "compare": compare,
+    "report": report,
+    "runs": runs,
+    "figures": figures,
     "export": export,
     "recipes": recipes,
     "demo": demo,

@@ -26,7 +26,7 @@ def contact_sheet(small: CondensedPictures, path: Path) -> None:
     )
     for row, pictures in enumerate(rows):
         for column, picture in enumerate(pictures):
-            tile = _as_colours(picture).resize((cell - _GAP_PIXELS,) * 2, Image.Resampling.NEAREST)
+            tile = as_colours(picture).resize((cell - _GAP_PIXELS,) * 2, Image.Resampling.NEAREST)
             sheet.paste(tile, (_GAP_PIXELS + column * cell, _GAP_PIXELS + row * cell))
     write_atomically(path, _encoded(sheet))
 
@@ -44,7 +44,7 @@ def as_png(picture: Tensor) -> bytes:
     return _encoded(Image.fromarray(_pixels(picture)))
 
 
-def _as_colours(picture: Tensor) -> Image.Image:
+def as_colours(picture: Tensor) -> Image.Image:
     """A picture of one channel as grey, of three as colour."""
     return Image.fromarray(_pixels(picture[:3])).convert("RGB")
 

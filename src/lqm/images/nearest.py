@@ -7,8 +7,8 @@ from torch import Tensor
 
 from lqm.pixels import pixels
 
-# Real pictures that are compared at a time, and candidates that are compared again, to the last digit.
-_CHUNK, _MORE = 4096, 8
+# Numbers of real pictures that are compared at a time, and candidates that are compared again, pixel by pixel.
+_CHUNK, _MORE = 1 << 23, 8
 
 
 class Nearest(NamedTuple):
@@ -25,10 +25,13 @@ def nearest(pictures: Tensor, real: Tensor, count: int) -> Nearest:
     """
     own = pictures.flatten(1)
     candidates = min(count + _MORE, len(real))
-    squared, places = torch.empty(len(own), 0), torch.empty(len(own), 0, dtype=torch.int64)
-    for start in range(0, len(real), _CHUNK):
-        part = pixels(real[start : start + _CHUNK]).flatten(1)
-        found = part.square().sum(dim=1) - 2 * own @ part.T
+    # In single precision the difference of such sums is lost where large pictures are almost equal.
+    exactly = own.double()
+    squared, places = exactly[:, :0], torch.empty(len(own), 0, dtype=torch.int64)
+    rows = max(1, _CHUNK // own.shape[1])
+    for start in range(0, len(real), rows):
+        part = pixels(real[start : start + rows]).flatten(1).double()
+        found = part.square().sum(dim=1) - 2 * exactly @ part.T
         indices = torch.arange(start, start + len(part)).expand(len(own), -1)
         squared, places = torch.cat([squared, found], dim=1), torch.cat([places, indices], dim=1)
         squared, kept = squared.topk(min(candidates, squared.shape[1]), largest=False)

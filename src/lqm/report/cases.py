@@ -1,6 +1,7 @@
 """Condensed sets, read and named for a reader who sees several of them at once."""
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,11 +52,19 @@ def read_cases(folders: Sequence[str | Path]) -> list[Case]:
         ArtifactError: when a folder holds none, or a damaged one.
         ConfigError: when it is the memory of a stream.
     """
-    sets = {Path(folder): load(folder) for folder in folders}
+    sets = {folder: load(folder) for folder in each_once(folders)}
     for small in sets.values():
         refuse_memory(small.manifest)
     labels = distinct_labels([small.manifest for small in sets.values()], [*sets])
     return [Case(label, sets[path], path) for label, path in zip(labels, sets, strict=True)]
+
+
+def each_once(folders: Sequence[str | Path]) -> list[Path]:
+    """Folders as they were first named, each of them once, by whatever names it was given."""
+    once: dict[str, Path] = {}
+    for folder in folders:
+        once.setdefault(os.path.realpath(folder), Path(folder))
+    return [*once.values()]
 
 
 def distinct_labels(configs: Sequence[Manifest], folders: Sequence[Path]) -> list[str]:
@@ -71,10 +80,12 @@ def distinct_labels(configs: Sequence[Manifest], folders: Sequence[Path]) -> lis
     for found in (*more, [_settings(config, configs) for config in configs]):
         if len({*labels}) < len(labels) and len({*found}) > 1:
             labels = [", ".join(filter(None, pair)) for pair in zip(labels, found, strict=True)]
-    for names in ([folder.name for folder in folders], [folder.as_posix() for folder in folders]):
-        if len({*labels}) < len(labels):
-            labels = [f"{label} ({name})" for label, name in zip(labels, names, strict=True)]
-    return labels
+    if len({*labels}) == len(labels):
+        return labels
+    names = [folder.name or folder.as_posix() for folder in folders]
+    if len({*zip(labels, names, strict=True)}) < len(labels):
+        names = [folder.as_posix() for folder in folders]
+    return [f"{label} ({name})" for label, name in zip(labels, names, strict=True)]
 
 
 def size_of(config: Manifest) -> str:

@@ -2,29 +2,25 @@
 
 import json
 import math
-import textwrap
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
-from matplotlib.figure import Figure
 from rich.table import Table
 from torch import Tensor
 
 from lqm.files import write_atomically
+from lqm.report.figures.streams import matrix_figure
+from lqm.report.figures.style import house_style, plain, save
 from lqm.report.tables import Rows, markdown, plain_table
 
 if TYPE_CHECKING:
     from lqm.streaming import ContinualResult
 
-# Runs from dark blue to yellow, evenly in lightness: readable in grey and by colour-blind readers.
-_COLOURS = "cividis"
 # So many tasks fit into a page, into 80 columns, and into these with names of columns in one line.
 _WIDEST, _WIDEST_TERMINAL, _ONE_LINE = 12, 8, 6
 _RESULT, _PICTURE = "result.json", "accuracy-matrix.png"
-_LETTERS_PER_INCH = 11
 
 
 def continual_table(result: "ContinualResult") -> Table:
@@ -42,29 +38,9 @@ def continual_markdown(result: "ContinualResult") -> str:
 
 
 def heat_map(matrix: Tensor, path: Path, title: str) -> None:
-    """Write an accuracy matrix as PNG, with its numbers in percent; nothing above the diagonal.
-
-    Shapes: matrix [K, K]: row k after task k, column i of task i.
-    """
-    tasks = len(matrix)
-    side = 1.8 + 0.5 * tasks
-    figure = Figure(figsize=(side + 1.2, side), layout="constrained", dpi=120)
-    panel = figure.subplots()
-    picture = panel.imshow(100 * matrix.numpy(), cmap=_COLOURS, vmin=0, vmax=100)
-    for k in range(tasks):
-        for i in range(k + 1):
-            shade = "black" if matrix[k, i] > 0.5 else "white"
-            panel.text(i, k, f"{100 * matrix[k, i]:.0f}", ha="center", va="center", color=shade, fontsize=9)
-    panel.set_xticks(range(tasks))
-    panel.set_yticks(range(tasks))
-    panel.set_xlabel("accuracy on task")
-    panel.set_ylabel("after task")
-    panel.spines[["top", "right"]].set_visible(False)
-    figure.colorbar(picture, ax=panel, label="accuracy %", shrink=0.8)
-    figure.suptitle(_wrapped(title, figure.get_figwidth()), fontsize=11)
-    buffer = BytesIO()
-    figure.savefig(buffer, format="png")
-    write_atomically(path, buffer.getvalue())
+    """Write an accuracy matrix, [K, K], as PNG, and as SVG beside it."""
+    with house_style():
+        save(matrix_figure(matrix, plain(title, 200)), path.with_suffix(""))
 
 
 def write_result(result: "ContinualResult", folder: Path) -> None:
@@ -85,10 +61,6 @@ def stored_matrices(folder: Path) -> Tensor:
         return torch.tensor(numbers, dtype=torch.float64)
     except (OSError, ValueError, KeyError, TypeError):
         return torch.zeros(0, 0, 0)
-
-
-def _wrapped(title: str, inches: float) -> str:
-    return textwrap.fill(title, int(_LETTERS_PER_INCH * inches), break_on_hyphens=False)
 
 
 def _layout(result: "ContinualResult", widest: int) -> tuple[Sequence[str], Rows]:

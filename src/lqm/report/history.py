@@ -1,6 +1,7 @@
 """What a run has logged: metrics of its steps, and evaluations along the way."""
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
@@ -17,10 +18,14 @@ class Curve(NamedTuple):
 
 
 def metric_curves(folder: Path, points: int = 300) -> dict[str, Curve]:
-    """Every metric that a run has logged but the seconds; of many steps, means of neighbours."""
+    """Every metric that a run has logged but the seconds; of many steps, means of neighbours.
+
+    A number that is not finite is left out.
+    """
     lines = read_lines(folder / "metrics.jsonl")
     names = dict.fromkeys(name for line in lines for name in line if name not in ("step", "seconds"))
-    return {name: _thinned([line for line in lines if name in line], name, points) for name in names}
+    known = {name: [line for line in lines if math.isfinite(line.get(name, math.nan))] for name in names}
+    return {name: _thinned(found, name, points) for name, found in known.items() if found}
 
 
 def evaluation_curve(folder: Path) -> list[Record]:

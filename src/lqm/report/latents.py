@@ -1,6 +1,6 @@
 """Real and condensed records as one network sees them: where the distributions agree, and where not."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from torch import Tensor
 
 from lqm.diagnostics import cramer_von_mises, extreme_share
 from lqm.report.cases import Case
+from lqm.scores import ClassLatents
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +47,11 @@ class Latents:
         return next(iter(self.real.values())).shape[1]
 
     @property
-    def means(self) -> list[float]:
-        """Of each set the mean of the statistic over all classes and features."""
+    def means(self) -> list[float | None]:
+        """Of each set the mean of the statistic over all classes and features; None if it is empty."""
         return [
-            torch.stack([match.statistic for match in found.values()]).mean().item() for found in self.matches
+            torch.stack([match.statistic for match in found.values()]).mean().item() if found else None
+            for found in self.matches
         ]
 
     def worst(self, case: int, label: int) -> int:
@@ -83,13 +85,18 @@ def latents_of(cases: Sequence[Case], source: Any, *, seed: int = 0) -> Latents:
     kind = cases[0].kind
     protocol = kind.read_protocol(**cases[0].manifest["evaluation"])
     network = kind.fresh_network(source, protocol.network, seed, 0)
+    return measure(protocol.kind, [kind.latents(network, case.small, source) for case in cases])
+
+
+def measure(network: str, sets: Iterable[Iterable[ClassLatents]]) -> Latents:
+    """What was seen through one network: of each set the latent features of its classes."""
     real: dict[int, Tensor] = {}
     matches: list[dict[int, ClassMatch]] = []
-    for case in cases:
+    for classes in sets:
         found: dict[int, ClassMatch] = {}
-        for label, features, own in kind.latents(network, case.small, source):
+        for label, features, own in classes:
             real[label] = features
             statistic = cramer_von_mises(features, own, ties="ecdf")
             found[label] = ClassMatch(own, statistic, extreme_share(features, own).item())
         matches.append(found)
-    return Latents(protocol.kind, dict(sorted(real.items())), matches)
+    return Latents(network, dict(sorted(real.items())), matches)

@@ -95,8 +95,10 @@ def _standing(cases: Sequence[Case], found: Sequence[tuple[int, Entry]]) -> Stan
         for name, score in entry.get("baselines", {}).items():
             real[name, score["records"]][entry["seed"]] = score
     sizes = {name: sum(other == name for other, _ in real) for name, _ in real}
+    taken = {case.label for case in cases}
     for (name, records), by_seed in real.items():
         label = name if sizes[name] == 1 else f"{name}, {records:,}"
+        label = f"{label}, baseline" if label in taken else label
         bars.append(_bar(label, None, list(by_seed.values())))
     return Standing(protocol, sorted(bars, key=lambda bar: bar.accuracy))
 

@@ -52,6 +52,7 @@ class ContinualPlan:
         counts: nodes of each class in the memory of each task; empty without a memory.
         config: what makes the run this run; another one is refused in the same folder.
         words: what the user should know before it begins, a line each.
+        origin: the words with which the graph is found again; None if it was made in Python.
     """
 
     request: Request
@@ -59,6 +60,7 @@ class ContinualPlan:
     counts: Sequence[Sequence[int]]
     config: Config
     words: tuple[str, ...]
+    origin: dict[str, Any] | None
 
 
 def check_request(
@@ -116,7 +118,7 @@ def plan_continual(
         stream,
         counts,
         config={
-            "source": _record(source),
+            "source": {part: word for part, word in unsplit(source).record.items() if part != "split"},
             "stream": dict(words),
             "method": request.name,
             "distance": distance_record(request.distance),
@@ -126,17 +128,16 @@ def plan_continual(
             "settings": settings,
         },
         words=(*notes, "settings: " + in_words(settings)),
+        origin=source.origin,
     )
 
 
-def _record(source: GraphSource) -> dict[str, Any]:
-    """What tells a source from another for a stream, which does not use its split.
+def unsplit(source: GraphSource) -> GraphSource:
+    """A source with the split of `random_split`, whatever it came with, since a stream does not use it.
 
-    The split is that of `random_split`, which follows from the labels, whatever the source came with: the
-    fingerprint then says features, edges, labels and names only.
+    That follows from the labels: the fingerprint then says features, edges, labels and names only.
     """
-    unsplit = replace(source, **random_split(source.graph.labels, source.name)._asdict())
-    return {name: part for name, part in unsplit.record.items() if name != "split"}
+    return replace(source, **random_split(source.graph.labels, source.name)._asdict())
 
 
 def _counts(wanted: Sequence[int], stream: Stream) -> list[list[int]]:

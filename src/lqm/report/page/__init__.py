@@ -54,7 +54,7 @@ def write_report(
     if streams and len(streams) < len(folders):
         other = next(folder for folder in folders if folder not in streams)
         raise ConfigError(f"{streams[0]} is a stream of tasks and {other} is not; give a report to each kind")
-    page = page_of_streams(streams) if streams else page_of_sets(folders, source, data_dir)
+    page = page_of_streams(streams, source, data_dir) if streams else page_of_sets(folders, source, data_dir)
     # The name of a folder may hold bytes that are no text.
     write_atomically(path, _render(page).encode(errors="backslashreplace"))
     return path

@@ -1,7 +1,7 @@
 """What the page says of condensed sets of one source."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -19,6 +19,7 @@ from lqm.report.page.gallery import gallery
 from lqm.report.page.summary import answers, type_of_records
 from lqm.report.standing import Standing, standings
 from lqm.report.tables import percent, protocol_in_words
+from lqm.scores import Kind
 
 Content = dict[str, Any]
 
@@ -46,7 +47,7 @@ def page_of_sets(runs: Sequence[Path], source: Any, data_dir: str | Path | None)
     """
     cases = read_cases(runs)
     _require_one_source(cases)
-    data, missing = _real_data(cases[0], source, data_dir)
+    data, missing = real_data(cases[0].kind, cases[0].manifest, source, data_dir)
     latents = latents_of(cases, data) if data else None
     judged = standings(cases)
     curves = [metric_curves(case.folder) for case in cases]
@@ -98,10 +99,12 @@ def _require_one_source(cases: Sequence[Case]) -> None:
             )
 
 
-def _real_data(case: Case, source: Any, data_dir: str | Path | None) -> tuple[Any, str]:
+def real_data(
+    kind: Kind, manifest: Mapping[str, Any], source: Any, data_dir: str | Path | None
+) -> tuple[Any, str]:
     """The real data; or none, and the reason, if they are not where they were and were not named."""
     try:
-        return source_of(case.kind, case.small, source, data_dir), ""
+        return source_of(kind, manifest, source, data_dir), ""
     except DataError as error:
         if source is not None or data_dir is not None:
             raise

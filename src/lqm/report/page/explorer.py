@@ -79,12 +79,17 @@ def _chosen(latents: Latents, label: int, matches: Sequence[ClassMatch | None]) 
 
 def _histogram(latents: Latents) -> Content:
     """How many of all features of all classes have a statistic between two edges, as shares."""
-    statistics = [torch.cat([match.statistic for match in matches.values()]) for matches in latents.matches]
-    top = max(float(found.max()) for found in statistics) or 1.0
+    statistics = [[match.statistic for match in matches.values()] for matches in latents.matches]
+    top = max(float(found.max()) for own in statistics for found in own) or 1.0
     return {
         "edges": torch.linspace(0, top, _BARS + 1).tolist(),
-        "shares": [(found.histc(_BARS, 0, top) / len(found)).tolist() for found in statistics],
+        "shares": [_shares(torch.cat(own), top) if own else None for own in statistics],
     }
+
+
+def _shares(statistics: Tensor, top: float) -> list[float]:
+    found: list[float] = (statistics.histc(_BARS, 0, top) / len(statistics)).tolist()
+    return found
 
 
 def packed(values: Tensor) -> str:

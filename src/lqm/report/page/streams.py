@@ -10,13 +10,21 @@ from typing import Any
 
 from torch import Tensor
 
-from lqm.condensed import load
+from lqm.condensed import CondensedNodes, load
+from lqm.engine.randomness import seeded
 from lqm.errors import ArtifactError, ConfigError
-from lqm.graphs.continual import Spread, average_accuracies, backward_transfer
+from lqm.graphs.continual import Spread, average_accuracies, backward_transfer, memory_latents
+from lqm.graphs.continual.planning import unsplit
+from lqm.graphs.judging import NODES
+from lqm.graphs.networks import describe, make_network
+from lqm.graphs.source import GraphSource
+from lqm.graphs.stream import make_stream
 from lqm.report.cases import distinct_labels, size_of
 from lqm.report.continual import stored_matrices
 from lqm.report.history import metric_curves
-from lqm.report.page.content import Content, Page
+from lqm.report.latents import Latents, measure
+from lqm.report.page.content import Content, Page, real_data
+from lqm.report.page.explorer import explorer
 from lqm.report.page.summary import Answer, Line, in_points
 from lqm.report.streams import read_stream, stream_title, tasks_of
 from lqm.report.tables import percent
@@ -55,7 +63,7 @@ class _Stream:
         return [None if each is None else Spread(tuple(each.tolist())) for each in found]
 
 
-def page_of_streams(folders: Sequence[Path]) -> Page:
+def page_of_streams(folders: Sequence[Path], source: Any, data_dir: str | Path | None) -> Page:
     """Everything about streams of the same tasks.
 
     Raises:
@@ -80,6 +88,7 @@ def page_of_streams(folders: Sequence[Path]) -> Page:
                 f"the accuracies in {stream.folder / 'result.json'} are damaged; "
                 "give its `lqm continual` command again"
             )
+    latents, missing = _latents(streams, source, data_dir)
     budgets = [_budgets(stream) for stream in streams]
     curves = [metric_curves(stream.folder / "repeat-0" / "condense") for stream in streams]
     words = {
@@ -91,6 +100,8 @@ def page_of_streams(folders: Sequence[Path]) -> Page:
         "answers": _answers(streams, tasks),
         "streams": [_rows(stream) for stream in streams],
         "budgets": budgets if any(budgets) else None,
+        "latents": latents,
+        "missing": missing,
         "metrics": sorted({name for found in curves for name in found}),
         "loading": [_loading(stream) for stream in streams],
         "manifests": [json.dumps(stream.record, indent=2, ensure_ascii=False) for stream in streams],
@@ -103,6 +114,7 @@ def page_of_streams(folders: Sequence[Path]) -> Page:
         "transfer": [[_spread(spread) for spread in stream.transfer] for stream in streams],
         "classNames": words["class_names"],
         "budgets": {"sets": budgets, "real": None},
+        "explorer": explorer(latents) if latents else None,
         "curves": [{name: curve._asdict() for name, curve in found.items()} for found in curves],
         "evaluations": [[] for _ in streams],
     }
@@ -176,10 +188,38 @@ def _rows(stream: _Stream) -> Content:
     }
 
 
+def _latents(
+    streams: Sequence[_Stream], source: Any, data_dir: str | Path | None
+) -> tuple[Latents | None, str]:
+    """What a fresh classifier finds in the memories of the first repeats; or none, and the reason."""
+    memories = [_memories(stream) for stream in streams]
+    if not any(memories):
+        return None, ""
+    config = streams[0].config
+    if isinstance(source, GraphSource):
+        source = unsplit(source)
+    manifest = {"source": config["source"], "origin": streams[0].record.get("origin")}
+    data, missing = real_data(NODES, manifest, source, data_dir)
+    if data is None:
+        return None, missing
+    tasks = make_stream(data, **config["stream"])
+    spec = config["settings"]["classifier"]
+    with seeded(config["seed"], "report"):
+        network = make_network(spec, tasks.tasks[0].graph.width, len(tasks.class_names))
+    return measure(
+        describe(spec), [memory_latents(network, tasks, own) if own else [] for own in memories]
+    ), ""
+
+
+def _memories(stream: _Stream) -> list[CondensedNodes]:
+    """What the first repeat keeps of each task; nothing without a memory."""
+    found = [load(path) for path in sorted((stream.folder / "repeat-0" / "memory").glob("task-*"))]
+    return [memory for memory in found if isinstance(memory, CondensedNodes)]
+
+
 def _budgets(stream: _Stream) -> list[int]:
     """Nodes that the first repeat keeps of each class, in the order of the tasks; none without a memory."""
-    memories = sorted((stream.folder / "repeat-0" / "memory").glob("task-*"))
-    return [count for memory in memories for count in load(memory).manifest["counts"]]
+    return [count for memory in _memories(stream) for count in memory.manifest["counts"]]
 
 
 def _lower(matrix: Tensor) -> list[list[float]]:

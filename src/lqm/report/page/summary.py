@@ -52,13 +52,13 @@ def answers(
         found += [_how_far(judged, standing)]
     statistics = {number: bar.cramer_von_mises for number, bar in judged.items()}
     if latents and not judged:
-        statistics = dict(enumerate(latents.means))
+        statistics = {number: mean for number, mean in enumerate(latents.means) if mean is not None}
     if statistics:
         found += [_how_matched(cases, statistics)]
     if any(bar.by_class for bar in judged.values()):
         found += [_worst_class(judged, cases, standing)]
     elif latents:
-        found += [_worst_matched(cases, latents)]
+        found += [_worst_matched(cases, latents, evaluated=bool(judged))]
     return found
 
 
@@ -127,13 +127,14 @@ def _worst_class(judged: dict[int, Bar], cases: Sequence[Case], standing: Standi
     return Answer("Which class is worst?", lines, note)
 
 
-def _worst_matched(cases: Sequence[Case], latents: Latents) -> Answer:
+def _worst_matched(cases: Sequence[Case], latents: Latents, *, evaluated: bool) -> Answer:
     lines = []
     for number, matches in enumerate(latents.matches):
         means = {label: match.statistic.mean().item() for label, match in matches.items()}
         worst = max(means, key=lambda label: means[label])
         lines.append(Line(number, cases[number].small.class_names[worst], f"{means[worst]:.3f}"))
-    return Answer("Which class is worst?", lines, "By its Cramér-von Mises statistic; not evaluated yet.")
+    yet = "." if evaluated else "; not evaluated yet."
+    return Answer("Which class is worst?", lines, f"By its Cramér-von Mises statistic{yet}")
 
 
 def in_points(difference: float) -> str:

@@ -68,10 +68,11 @@ drawings.budgets = (width) => {
 drawings.histogram = (width) => {
   const size = rem();
   const { edges, shares } = data.explorer.histogram;
-  const bars = shares.flatMap((own, number) => own.map((share, place) => ({ number, share: 100 * share, low: edges[place], high: edges[place + 1] })));
-  const means = data.explorer.means.map((mean, number) => ({ number, mean }));
+  const known = shares.keys().filter((number) => shares[number]).toArray();
+  const bars = known.flatMap((number) => shares[number].map((share, place) => ({ number, share: 100 * share, low: edges[place], high: edges[place + 1] })));
+  const means = known.map((number) => ({ number, mean: data.explorer.means[number] }));
   return plot(width, {
-    height: shares.length * 7 * size + 4.5 * size,
+    height: known.length * 7 * size + 4.5 * size,
     x: { label: "Cramér-von Mises statistic" },
     y: { label: "features %", grid: true, ticks: 3 },
     fy: { axis: null, padding: 0.25 },

@@ -84,7 +84,7 @@ function startExplorer() {
   const place = document.getElementById("ecdf");
   place.dataset.chart = "ecdf";
   options(ofClass, data.explorer.classes.map((own, number) => [number, data.classNames[own.label]]));
-  options(pick, [["typical", "most typical"], ...data.labels.map((name, number) => [number, `worst matched by ${name}`]), ["own", "chosen by its number"]]);
+  options(pick, [["typical", "most typical"], ...data.explorer.means.flatMap((mean, number) => (mean === null ? [] : [[number, `worst matched by ${data.labels[number]}`]])), ["own", "chosen by its number"]]);
 
   function show() {
     draw(place);

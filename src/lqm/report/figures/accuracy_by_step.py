@@ -1,0 +1,88 @@
+"""How good a set was along its condensation."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import NamedTuple
+
+from matplotlib.figure import Figure
+
+from lqm.report.cases import Case
+from lqm.report.figures.repeated import key_of
+from lqm.report.figures.style import (
+    COLUMN,
+    PAGE,
+    curve,
+    legend_below,
+    level,
+    look,
+    look_of_real,
+    new_figure,
+    plain,
+    set_title,
+)
+from lqm.report.figures.subjects import Drawing, LeftOut, Origin, file_names
+from lqm.report.history import Record, evaluation_curve
+from lqm.report.standing import standings
+
+_REFERENCES = ("random", "full")
+_NARROW_LINES = 6
+
+
+class Along(NamedTuple):
+    """A run, and what was found of it along the way."""
+
+    case: Case
+    records: list[Record]
+
+
+def draw_accuracy_by_step(origins: Sequence[Origin]) -> Iterator[Drawing | LeftOut]:
+    """A figure for each origin and protocol, a line a run."""
+    drawn = 0
+    for origin in origins:
+        by_protocol: defaultdict[str, list[Along]] = defaultdict(list)
+        for case in origin.cases:
+            records = [record for record in evaluation_curve(case.folder) if "accuracy" in record]
+            if records:
+                by_protocol[key_of(case.manifest["evaluation"])].append(Along(case, records))
+        protocols = [runs[0].case.manifest["evaluation"]["name"] for runs in by_protocol.values()]
+        names = [f"-{name}" for name in file_names(protocols)] if len(protocols) > 1 else [""]
+        for name, runs in zip(names, by_protocol.values(), strict=False):
+            drawn += 1
+            yield Drawing(f"accuracy-by-step{origin.suffix}{name}", _figure(origin, runs))
+    if not drawn:
+        yield LeftOut("accuracy against step", "none of these runs was condensed with --evaluate-every")
+
+
+def _figure(origin: Origin, runs: Sequence[Along]) -> Figure:
+    figure = new_figure(COLUMN if len(runs) <= _NARROW_LINES else PAGE, 2.4)
+    panel = figure.subplots()
+    for number, (case, records) in enumerate(runs):
+        curve(
+            panel,
+            look(number),
+            [record["step"] for record in records],
+            [100 * record["accuracy"] for record in records],
+            [100 * record.get("deviation", 0.0) for record in records],
+            case.label,
+        )
+    protocol = runs[0].case.manifest["evaluation"]
+    real = [
+        bar
+        for standing in standings(origin.cases)
+        if asdict(standing.protocol) == protocol
+        for bar in standing.bars
+        if bar.case is None and bar.name.split(",")[0] in _REFERENCES
+    ]
+    for number, bar in enumerate(real):
+        level(panel, look_of_real(number), 100 * bar.accuracy, f"{bar.name} (real)")
+    panel.set_xlabel("step")
+    panel.set_ylabel("accuracy %")
+    panel.grid()
+    set_title(
+        figure,
+        f"{plain(origin.name)}: accuracy along the condensation, by {protocol['name']}; "
+        "shaded: deviation over networks",
+    )
+    legend_below(figure, panel)
+    return figure

@@ -1,0 +1,127 @@
+"""The paper's figure 1: the distribution of one latent feature, and what each set kept of it."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean, median_low
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from torch import Tensor
+
+from lqm.diagnostics import cramer_von_mises, ecdf
+from lqm.distances.levels import cramer_von_mises_levels
+from lqm.distances.quantiles import column_quantiles
+from lqm.errors import DataError
+from lqm.report.figures.repeated import alike
+from lqm.report.figures.style import COLUMN, PAGE, legend_below, new_figure, plain, set_title, wrapped
+from lqm.report.figures.subjects import Drawing, LeftOut, Origin
+from lqm.report.latents import Latents
+
+_IN_A_ROW, _MOST = 4, 8
+_REAL, _BEST, _SYNTHETIC = "#000000", "#009E73", "#D55E00"
+
+
+def draw_ecdf(origins: Sequence[Origin]) -> Iterator[Drawing | LeftOut]:
+    """For each origin two: the feature in which the first set strays farthest, and a typical one."""
+    for origin in origins:
+        try:
+            latents = origin.latents
+        except DataError as error:
+            yield LeftOut(f"distributions of latent features of {plain(origin.name)}", str(error))
+            continue
+        label, feature = latents.strays(0)
+        yield Drawing(f"ecdf{origin.suffix}", _draw(origin, label, feature, _stray_words(origin, label)))
+        label = typical_class(latents)
+        words = "the feature nearest to every set's median, in the class whose mean statistic is the median"
+        yield Drawing(f"ecdf-typical{origin.suffix}", _draw(origin, label, latents.typical(label), words))
+
+
+def distribution_figure(real: Tensor, synthetic: Mapping[str, Tensor | None], title: str) -> Figure:
+    """One feature in a panel for each set: all real values, the best k points, and the k that were kept.
+
+    The best points are the quantiles of the real values at the levels that minimise the Cramer-von Mises
+    statistic, as many as the set has.
+
+    Shapes: real [n]; each synthetic [k], or None if a set has nothing of the class.
+    """
+    rows = math.ceil(len(synthetic) / _IN_A_ROW)
+    columns = math.ceil(len(synthetic) / rows)
+    width = COLUMN if columns == 1 else PAGE
+    headings = [wrapped(plain(name), width / columns - 0.3) for name in synthetic]
+    lines = 2 + max(heading.count("\n") for heading in headings)
+    figure = new_figure(width, ((2.3 if columns < 3 else 2.0) + 0.16 * lines) * rows)
+    panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    present, spare = panels.flat[: len(synthetic)], panels.flat[len(synthetic) :]
+    for panel in spare:
+        panel.remove()
+    for panel, heading, sample in zip(present, headings, synthetic.values(), strict=True):
+        _draw_steps(panel, real, "real", _REAL, width=1.0)
+        if sample is None:
+            panel.set_title(f"{heading}\nnothing of this class")
+            continue
+        best = column_quantiles(real[:, None], cramer_von_mises_levels(len(sample)).levels)[:, 0]
+        statistic = cramer_von_mises(real[:, None], sample[:, None], ties="ecdf").item()
+        _draw_steps(panel, best, "best approximation by as many points", _BEST, width=1.4, style="--")
+        _draw_steps(panel, sample, "condensed", _SYNTHETIC, width=1.8)
+        panel.set_title(f"{heading}\nCramér-von Mises {statistic:.3f}")
+        panel.xaxis.set_major_locator(MaxNLocator(5 if columns < 3 else 3))
+    # The lowest of each column, which may stand above an empty place.
+    for panel in present[-columns:]:
+        panel.set_xlabel("latent feature")
+        panel.tick_params(labelbottom=True)
+    for row in panels:
+        row[0].set_ylabel("share at or below")
+    set_title(figure, title)
+    legend_below(figure, max(present, key=lambda panel: len(panel.lines)))
+    return figure
+
+
+def typical_class(latents: Latents) -> int:
+    """Of the classes that every set has, the one with the median of the mean statistics."""
+    shared = [label for label in latents.real if all(label in match for match in latents.matches)]
+    means = {
+        label: fmean(match[label].statistic.mean().item() for match in latents.matches if label in match)
+        for label in shared or latents.real
+    }
+    middle = median_low(means.values())
+    return next(label for label, mean in means.items() if mean == middle)
+
+
+def _draw(origin: Origin, label: int, feature: int, words: str) -> Figure:
+    latents = origin.latents
+    numbers = [*range(len(origin.cases))]
+    if len(numbers) > _MOST:
+        numbers = [runs[0] for runs in alike(origin.cases).values()][:_MOST]
+        words += f"; {len(numbers)} of {len(origin.cases)} runs"
+    matches = {origin.cases[number].label: latents.matches[number] for number in numbers}
+    kept = {name: match[label].own[:, feature] if label in match else None for name, match in matches.items()}
+    class_name = plain(origin.cases[0].small.class_names[label], 40)
+    title = (
+        f"{plain(origin.name)}, class '{class_name}', feature {feature} of a fresh {latents.network}: {words}"
+    )
+    return distribution_figure(latents.real[label][:, feature], kept, title)
+
+
+def _stray_words(origin: Origin, label: int) -> str:
+    latents, first = origin.latents, origin.cases[0].label
+    if len(origin.cases) == 1:
+        first = "this set"
+    own, real = latents.matches[0][label].own, latents.real[label]
+    if bool((own.amax(dim=0) <= real.amax(dim=0)).all() and (own.amin(dim=0) >= real.amin(dim=0)).all()):
+        return f"{plain(first)} strays in no feature, and comes nearest to it here"
+    return f"where {plain(first)} strays farthest beyond the real values"
+
+
+def _draw_steps(panel: Axes, sample: Tensor, label: str, colour: str, width: float, style: str = "-") -> None:
+    values, shares = ecdf(sample)
+    panel.step(
+        np.concatenate([values[:1].numpy(), values.numpy()]),
+        np.concatenate([[0.0], shares.numpy()]),
+        where="post",
+        label=label,
+        color=colour,
+        linewidth=width,
+        linestyle=style,
+    )

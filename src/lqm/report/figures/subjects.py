@@ -1,0 +1,169 @@
+"""What figures are drawn from: sets by the data that they were condensed from, and streams of tasks."""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from lqm.condensed.export import safe_names
+from lqm.errors import ArtifactError, DataError
+from lqm.origins import source_of
+from lqm.report.cases import Case, distinct_labels, each_once, read_cases
+from lqm.report.figures.repeated import key_of
+from lqm.report.latents import Latents, latents_of
+from lqm.report.streams import Record, is_stream, read_stream, tasks_of
+from lqm.sentences import reason
+
+
+class Drawing(NamedTuple):
+    """A figure, and the name of its files."""
+
+    stem: str
+    figure: Figure
+
+
+class LeftOut(NamedTuple):
+    """What could not be drawn, and why, with what would help."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Sets that were condensed from the same data.
+
+    Attributes:
+        name: of the data.
+        suffix: what the names of their figures end in; nothing if all sets come from them.
+        cases: the sets, each with a label unlike the others'.
+        places: where to look for the data, one (source, data_dir) after the other.
+    """
+
+    name: str
+    suffix: str
+    cases: list[Case]
+    places: list[tuple[Any, Any]] = field(repr=False)
+
+    @cached_property
+    def latents(self) -> Latents:
+        """Real and condensed records through one fresh network.
+
+        Raises:
+            DataError: when the data can't be found.
+        """
+        first = self.cases[0]
+        for source, data_dir in self.places[:-1]:
+            try:
+                return latents_of(self.cases, source_of(first.kind, first.manifest, source, data_dir))
+            except DataError:
+                continue
+        return latents_of(self.cases, source_of(first.kind, first.manifest, *self.places[-1]))
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What `lqm continual` found.
+
+    Attributes:
+        label: short, and unlike those of the other methods on the same tasks.
+        record: what its file holds.
+        matrices: accuracies A[r, k, i] in repeat r on task i after task k, [R, K, K]; NaN above the diagonal.
+    """
+
+    label: str
+    record: Record
+    matrices: Tensor
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """Streams of the same tasks, judged in the same way; `suffix` is as that of `Origin`."""
+
+    suffix: str
+    streams: list[Stream]
+
+
+def read_subjects(
+    folders: Sequence[Path], source: Any, data_dir: str | Path | None
+) -> tuple[list[Origin], list[Tasks]]:
+    """Read runs, each of them once.
+
+    With several origins, a `source` or `data_dir` that does not lead to the data of a set is that of another.
+
+    Raises:
+        LqmError: when a folder holds none, a damaged one, or the memory of a task.
+    """
+    once = each_once(folders)
+    streams = [folder for folder in once if is_stream(folder)]
+    cases = read_cases([folder for folder in once if folder not in streams])
+    by_source: defaultdict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        by_source[key_of(case.manifest["source"])].append(case)
+    names = [found[0].manifest["source"]["name"] for found in by_source.values()]
+    places = [(source, data_dir)]
+    if len(by_source) > 1:
+        places = [(source, data_dir), (None, data_dir), (source, None), (None, None)]
+    origins = [
+        Origin(name, suffix, _relabelled(found), places)
+        for name, suffix, found in zip(names, _suffixes(names), by_source.values(), strict=True)
+    ]
+    return origins, _tasks(streams)
+
+
+def file_names(labels: Sequence[str]) -> list[str]:
+    """What files of these are called, each otherwise.
+
+    Example:
+        >>> file_names(["dm + lqm", "dm + lqm, seed 1", "a/b", "a b"])
+        ['dm-lqm', 'dm-lqm-seed-1', 'a-b', 'a-b-2']
+    """
+    return safe_names([re.sub(r"[^\w.=-]+", "-", label).strip("-") for label in labels])
+
+
+def _suffixes(names: Sequence[str]) -> list[str]:
+    return [f"-{name}" for name in file_names(names)] if len(names) > 1 else [""] * len(names)
+
+
+def _relabelled(cases: Sequence[Case]) -> list[Case]:
+    labels = distinct_labels([case.manifest for case in cases], [case.folder for case in cases])
+    return [replace(case, label=label) for case, label in zip(cases, labels, strict=True)]
+
+
+def _tasks(folders: Sequence[Path]) -> list[Tasks]:
+    by_tasks: defaultdict[str, list[tuple[Path, Record]]] = defaultdict(list)
+    for folder in folders:
+        record = read_stream(folder)
+        by_tasks[tasks_of(record)].append((folder, record))
+    names = [found[0][1]["config"]["source"]["name"] for found in by_tasks.values()]
+    groups = []
+    for suffix, found in zip(_suffixes(names), by_tasks.values(), strict=True):
+        labels = distinct_labels([record["config"] for _, record in found], [folder for folder, _ in found])
+        streams = [
+            Stream(label, record, _matrices(folder, record))
+            for label, (folder, record) in zip(labels, found, strict=True)
+        ]
+        groups.append(Tasks(suffix, streams))
+    return groups
+
+
+def _matrices(folder: Path, record: Record) -> Tensor:
+    try:
+        numbers = [
+            [[math.nan if x is None else x for x in row] for row in matrix] for matrix in record["matrices"]
+        ]
+        found = torch.tensor(numbers, dtype=torch.float64)
+        if not found.numel():
+            raise ValueError("there are none")
+        return found
+    except (TypeError, ValueError) as error:
+        remedy = "give its `lqm continual` command again"
+        raise ArtifactError(f"the matrices of {folder} can't be read ({reason(error)}); {remedy}") from error
