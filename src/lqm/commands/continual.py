@@ -82,4 +82,4 @@ def continual(
         device=device,
     )
     Console().print(continual_table(found))
-    print(f"all matrices, a heat map and what was kept are in {folder}")
+    print(f"all matrices, a heat map and what was kept are in {folder}; next: lqm report {folder}")

@@ -58,3 +58,4 @@ def evaluate(
         device=device,
     )
     Console().print(score_table(found.by_network, found.protocol))
+    print(f"next: lqm report {run}")

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lqm.pixels import pixels
 
-# Numbers of real pictures that are compared at a time, and candidates that are compared again, pixel by pixel.
+# Pixels of real pictures that are compared at a time, and candidates that are compared again, one by one.
 _CHUNK, _MORE = 1 << 23, 8
 
 

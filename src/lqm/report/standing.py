@@ -62,16 +62,14 @@ class Standing:
         """What a case scored, if it was judged in this way."""
         return next((bar for bar in self.bars if bar.case == number), None)
 
-    def real(self, name: str, records: int | None = None) -> Bar | None:
-        """What real records scored, of as many as given if that matters."""
-        return next(
-            (
-                bar
-                for bar in self.bars
-                if bar.case is None and bar.name.split(",")[0] == name and records in (None, bar.records)
-            ),
-            None,
-        )
+    def real(self, name: str) -> list[Bar]:
+        """What real records chosen in one way scored, a bar a size."""
+        return [bar for bar in self.bars if bar.case is None and bar.name.split(",")[0] == name]
+
+    @property
+    def full(self) -> Bar | None:
+        """What all real records scored, if that was measured."""
+        return next(iter(self.real("full")), None)
 
 
 def standings(cases: Sequence[Case]) -> list[Standing]:

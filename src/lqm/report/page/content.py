@@ -47,7 +47,8 @@ def page_of_sets(runs: Sequence[Path], source: Any, data_dir: str | Path | None)
     """
     cases = read_cases(runs)
     _require_one_source(cases)
-    data, missing = real_data(cases[0].kind, cases[0].manifest, source, data_dir)
+    found_again = next((case for case in cases if case.manifest["origin"]), cases[0])
+    data, missing = real_data(found_again.kind, found_again.manifest, source, data_dir)
     latents = latents_of(cases, data) if data else None
     judged = standings(cases)
     curves = [metric_curves(case.folder) for case in cases]
@@ -153,7 +154,7 @@ def _facts(case: Case) -> Content:
 
 
 def _standing(found: Standing, cases: Sequence[Case]) -> Content:
-    full = found.real("full")
+    full = found.full
     return {
         "words": protocol_in_words(found.protocol, full.records if full else None),
         "full": full is not None,

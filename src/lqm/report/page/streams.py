@@ -213,7 +213,8 @@ def _latents(
 
 def _memories(stream: _Stream) -> list[CondensedNodes]:
     """What the first repeat keeps of each task; nothing without a memory."""
-    found = [load(path) for path in sorted((stream.folder / "repeat-0" / "memory").glob("task-*"))]
+    folders = (stream.folder / "repeat-0" / "memory").glob("task-*")
+    found = [load(path) for path in sorted(folders, key=lambda path: int(path.name.removeprefix("task-")))]
     return [memory for memory in found if isinstance(memory, CondensedNodes)]
 
 

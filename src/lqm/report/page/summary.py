@@ -79,7 +79,7 @@ def _how_good(judged: dict[int, Bar], cases: Sequence[Case], tested: int | None)
 
 
 def _how_far(judged: dict[int, Bar], standing: Standing) -> Answer:
-    full, records = standing.real("full"), standing.protocol.records
+    full, records = standing.full, standing.protocol.records
     if full is None:
         return Answer(
             "How far from all real data?",
@@ -89,9 +89,9 @@ def _how_far(judged: dict[int, Bar], standing: Standing) -> Answer:
     lines = []
     for number, bar in judged.items():
         lines.append(Line(number, in_points(bar.accuracy - full.accuracy), "points"))
-    first = next(iter(judged.values()))
-    random = standing.real("random", first.records)
-    beside = f"; as many random ones, {percent(random.accuracy)} %" if random else ""
+    beside = "".join(
+        f"; {bar.records:,} random ones, {percent(bar.accuracy)} %" for bar in standing.real("random")
+    )
     note = f"All {full.records:,} real {records} give {percent(full.accuracy)} %{beside}."
     return Answer("How far from all real data?", lines, note)
 
@@ -112,7 +112,7 @@ def _how_matched(cases: Sequence[Case], statistics: dict[int, float]) -> Answer:
 
 def _worst_class(judged: dict[int, Bar], cases: Sequence[Case], standing: Standing | None) -> Answer:
     names = cases[0].small.class_names
-    full = standing.real("full") if standing else None
+    full = standing.full if standing else None
     lines, beside = [], []
     for number, bar in judged.items():
         shares = {label: share for label, share in enumerate(bar.by_class) if share is not None}

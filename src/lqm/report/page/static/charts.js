@@ -50,7 +50,7 @@ drawings.budgets = (width) => {
   const size = rem();
   const totals = data.classNames.map((_, label) => d3.max(data.budgets.sets, (own) => own[label] ?? 0));
   const labels = d3.sort(totals.keys(), (label) => -totals[label]).slice(0, MOST_CLASSES).sort((a, b) => a - b);
-  const kept = data.labels.keys().filter((number) => data.budgets.sets[number].length).toArray();
+  const kept = d3.range(data.labels.length).filter((number) => data.budgets.sets[number].length);
   const rows = kept.flatMap((number) => labels.map((label) => ({ case: number, label, count: data.budgets.sets[number][label] })));
   const whole = d3.ticks(0, d3.max(totals), 8).filter(Number.isInteger);
   const longest = d3.max(labels, (label) => shortened(data.classNames[label]).length);
@@ -68,7 +68,7 @@ drawings.budgets = (width) => {
 drawings.histogram = (width) => {
   const size = rem();
   const { edges, shares } = data.explorer.histogram;
-  const known = shares.keys().filter((number) => shares[number]).toArray();
+  const known = d3.range(shares.length).filter((number) => shares[number]);
   const bars = known.flatMap((number) => shares[number].map((share, place) => ({ number, share: 100 * share, low: edges[place], high: edges[place + 1] })));
   const means = known.map((number) => ({ number, mean: data.explorer.means[number] }));
   return plot(width, {

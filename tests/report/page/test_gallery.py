@@ -1,0 +1,164 @@
+"""The pictures on the page are those of the sets, to the last bit, and so are the real ones beside them."""
+
+import numpy as np
+import pytest
+import torch
+
+from lqm.images.nearest import nearest
+from lqm.pixels import pixels
+from lqm.report.page import gallery as module
+from lqm.report.page import write_report
+from lqm.report.page.gallery import as_uri, gallery
+from tests.report.making import bytes_of, chosen, decoded, read_page, tiny_source
+
+
+def synthetic(source, folder, per_class=3, mosaic=1, seed=0):
+    """A set whose pictures are no real ones, nor of 256 levels."""
+    small = chosen(source, folder, per_class)
+    noise = torch.rand(small.images.shape, generator=torch.Generator().manual_seed(seed))
+    changed = {"mosaic": mosaic} if mosaic > 1 else {}
+    made = type(small)(noise, small.labels, small.class_names, small.manifest | changed)
+    return made.write(folder)
+
+
+def tiles(page):
+    """The pictures in the text of the page, by set, class and number."""
+    places = [tuple(map(int, b["data-place"].split(","))) for b in page.of("button") if "data-place" in b]
+    pictures = [image["src"] for image in page.of("img")]
+    return dict(zip(places, pictures, strict=True))
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize("mosaic", [1, 2])
+def test_pictures_cells_and_neighbours_are_shown_bit_for_bit(tmp_path, channels, mosaic):
+    source = tiny_source(channels=channels, each=10)
+    small = synthetic(source, tmp_path / "set", mosaic=mosaic)
+    page = read_page(write_report(tmp_path / "set", source=source))
+    shown, records = tiles(page), page.data["pictures"]
+    assert len(shown) == 9
+    cells, labels = small.records()
+    count = 3 if mosaic == 1 else 2
+    found = nearest(cells, source.train.images, count)
+    for (number, label, place), uri in shown.items():
+        assert number == 0
+        picture = small.images[small.labels == label][place]
+        assert decoded(uri).equal(bytes_of(picture))
+        own = records[0][label][place]
+        assert len(own) == mosaic**2
+        start = mosaic**2 * place
+        for offset, record in enumerate(own):
+            index = (labels == label).nonzero()[start + offset].item()
+            if mosaic > 1:
+                assert decoded(record["cell"]).equal(bytes_of(cells[index]))
+            else:
+                assert record["cell"] is None
+            assert [near["distance"] for near in record["nearest"]] == found.distances[index].tolist()
+            for near, expected in zip(record["nearest"], found.places[index].tolist(), strict=True):
+                real = page.data["real"][near["real"]]
+                assert real["index"] == expected
+                assert real["label"] == source.train.labels[expected]
+                assert decoded(real["picture"]).equal(source.train.images[expected])
+    indices = [real["index"] for real in page.data["real"]]
+    assert len({*indices}) == len(indices), "a real picture is there once, however many it is near to"
+
+
+def test_a_set_of_real_pictures_has_itself_for_neighbours(tmp_path):
+    source = tiny_source()
+    small = chosen(source, tmp_path / "set")
+    found = gallery([small], source)
+    for label, own in enumerate(found["sets"][0]):
+        for picture, stored in zip(own, small.images[small.labels == label], strict=True):
+            (record,) = picture["records"]
+            first = record["nearest"][0]
+            assert first["distance"] == 0
+            assert decoded(found["real"][first["real"]]["picture"]).equal(bytes_of(stored))
+
+
+def test_pictures_of_pages_of_several_sets_stand_in_their_order(page):
+    for (number, label, place), uri in tiles(page.read).items():
+        small = page.cases[number].small
+        assert decoded(uri).equal(bytes_of(small.images[small.labels == label][place]))
+    assert len(tiles(page.read)) == 40
+    names = [image["alt"] for image in page.read.of("img")]
+    assert names[:3] == ["0, picture 1", "0, picture 2", "1, picture 1"]
+
+
+def test_pictures_that_are_not_square_keep_their_pixels():
+    picture = torch.rand(3, 6, 10, generator=torch.Generator().manual_seed(0))
+    assert decoded(as_uri(picture)).equal(bytes_of(picture))
+
+
+@pytest.mark.parametrize(("channels", "shown"), [(2, 1), (5, 3)])
+def test_of_channels_that_are_no_colours_the_first_are_shown(tmp_path, channels, shown):
+    source = tiny_source(channels=channels)
+    small = synthetic(source, tmp_path / "set")
+    page = read_page(write_report(tmp_path / "set", source=source))
+    for (_, label, place), uri in tiles(page).items():
+        picture = small.images[small.labels == label][place]
+        assert decoded(uri).equal(bytes_of(picture[:shown]))
+
+
+def test_without_the_real_data_there_are_pictures_and_no_neighbours(tmp_path):
+    small = synthetic(tiny_source(), tmp_path / "set", mosaic=2)
+    found = gallery([small], None)
+    assert found["real"] == []
+    for classes in found["sets"]:
+        for own in classes:
+            assert all(not record["nearest"] for picture in own for record in picture["records"])
+            assert all(len(picture["records"]) == 4 for picture in own)
+
+
+def test_more_pictures_than_a_page_holds_are_cut_and_the_page_says_so(tmp_path, monkeypatch):
+    source = tiny_source(classes=2)
+    small = synthetic(source, tmp_path / "set", per_class=6)
+    path = write_report(tmp_path / "set", source=source)
+    assert len(tiles(read_page(path))) == 12
+    assert "of which the first" not in read_page(path).words
+    # A picture and its three neighbours, of two classes.
+    monkeypatch.setattr(module, "_PIXELS", 8 * 8 * 4 * 2 * 4)
+    page = read_page(write_report(tmp_path / "set", source=source))
+    assert "Each row is a class, of which the first 4 are shown." in page.words
+    assert len(tiles(page)) == 8
+    for (_, label, place), uri in tiles(page).items():
+        assert decoded(uri).equal(bytes_of(small.images[small.labels == label][place])), "the first ones"
+    assert [len(own) for own in page.data["pictures"][0]] == [4, 4]
+    monkeypatch.setattr(module, "_PIXELS", 1)
+    assert len(tiles(read_page(write_report(tmp_path / "set", source=source)))) == 2, "one at least"
+
+
+def test_sets_of_different_sizes_are_shown_side_by_side(tmp_path):
+    source = tiny_source()
+    for per_class in (1, 4):
+        synthetic(source, tmp_path / str(per_class), per_class)
+    page = read_page(write_report([tmp_path / "1", tmp_path / "4"], source=source))
+    assert [[len(own) for own in classes] for classes in page.data["pictures"]] == [[1] * 3, [4] * 3]
+
+
+@pytest.mark.parametrize("mosaic", [1, 2])
+def test_a_page_at_the_size_of_cifar_stays_below_8_megabytes(tmp_path, mosaic):
+    """Noise, which is the hardest to compress."""
+    source = tiny_source(classes=10, each=60, channels=3, side=32)
+    for seed in (0, 1):
+        synthetic(source, tmp_path / str(seed), per_class=10, mosaic=mosaic, seed=seed)
+    path = write_report([tmp_path / "0", tmp_path / "1"], source=source)
+    assert path.stat().st_size < 8e6
+    page = read_page(path)
+    shown = len(tiles(page))
+    assert shown == 200 if mosaic == 1 else 0 < shown <= 200
+    assert page.data["explorer"]["features"] > 100
+
+
+def test_grey_pictures_are_shown_as_grey(digits):
+    picture = pixels(digits.train.images[0])
+    assert decoded(as_uri(picture)).shape == (1, 8, 8)
+    assert np.array_equal(decoded(as_uri(picture)).numpy(), bytes_of(picture).numpy())
+
+
+def test_a_mosaic_beside_plain_pictures_has_cells_and_they_have_none(tmp_path):
+    source = tiny_source()
+    for name, mosaic in (("plain", 1), ("mosaic", 2)):
+        synthetic(source, tmp_path / name, mosaic=mosaic)
+    page = read_page(write_report([tmp_path / "plain", tmp_path / "mosaic"], source=source))
+    plain, mosaics = page.data["pictures"]
+    assert {len(records) for own in plain for records in own} == {1}
+    assert {len(records) for own in mosaics for records in own} == {4}

@@ -1,0 +1,215 @@
+"""The page about streams of tasks: matrices, AA and BWT by their formulas, from what was stored."""
+
+import json
+import shutil
+from statistics import fmean, stdev
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+import lqm
+from lqm.diagnostics import cramer_von_mises
+from lqm.errors import ArtifactError, ConfigError
+from lqm.report.page import write_report
+from lqm.report.page.summary import in_points
+from tests.graphs.continual.making import LEARNING, run, small_graph
+from tests.report.making import read_page, tiny_source, unpacked
+
+
+@pytest.fixture(scope="module")
+def streams(tmp_path_factory):
+    """Three tasks of two classes, by a condensed memory, by none, and with everything kept; two repeats."""
+    folder = tmp_path_factory.mktemp("streams")
+    source = small_graph()
+    names = ("cat", "finetuning", "joint")
+    for name in names:
+        own = {"method": name, "out": folder / name, "repeats": 2}
+        if name == "cat":
+            run(source, **own)
+        else:
+            run(source, **own, budget=None, settings=LEARNING)
+    runs = [folder / name for name in names]
+    stored = [json.loads((path / "result.json").read_bytes()) for path in runs]
+    path = write_report(runs, source=source)
+    read = read_page(path)
+    return SimpleNamespace(
+        folder=folder, runs=runs, stored=stored, path=path, read=read, data=read.data, source=source
+    )
+
+
+def aa(matrix, k):
+    return sum(matrix[k][i] for i in range(k + 1)) / (k + 1)
+
+
+def bwt(matrix, k):
+    return sum(matrix[k][i] - matrix[i][i] for i in range(k)) / k
+
+
+def test_matrices_are_means_of_the_repeats_up_to_the_diagonal(streams):
+    for record, shown in zip(streams.stored, streams.data["matrices"], strict=True):
+        assert [len(row) for row in shown] == [1, 2, 3]
+        for k in range(3):
+            for i in range(k + 1):
+                expected = fmean(matrix[k][i] for matrix in record["matrices"])
+                assert shown[k][i] == pytest.approx(expected)
+
+
+def test_average_accuracy_and_backward_transfer_follow_their_formulas_after_each_task(streams):
+    for number, record in enumerate(streams.stored):
+        for k in range(3):
+            each = [aa(matrix, k) for matrix in record["matrices"]]
+            found = streams.data["average"][number][k]
+            assert found["each"] == pytest.approx(each)
+            assert found["mean"] == pytest.approx(fmean(each))
+            assert found["deviation"] == pytest.approx(stdev(each))
+            found = streams.data["transfer"][number][k]
+            if k == 0:
+                assert found is None
+                continue
+            each = [bwt(matrix, k) for matrix in record["matrices"]]
+            assert found["each"] == pytest.approx(each)
+            assert found["mean"] == pytest.approx(fmean(each))
+            assert found["deviation"] == pytest.approx(stdev(each))
+        assert streams.data["average"][number][-1]["mean"] == pytest.approx(
+            record["average_accuracy"]["mean"]
+        )
+        assert streams.data["transfer"][number][-1]["mean"] == pytest.approx(
+            record["backward_transfer"]["mean"]
+        )
+
+
+def test_the_first_answers_are_of_the_last_row(streams):
+    words = streams.read.words
+    final = [record["average_accuracy"]["mean"] for record in streams.stored]
+    for label, mean in zip(streams.data["labels"], final, strict=True):
+        assert f"{label} {100 * mean:.1f} %" in words
+    for label, mean in zip(streams.data["labels"][:2], final, strict=False):
+        assert f"{label} {in_points(mean - final[2])} points" in words
+    for record, label in zip(streams.stored, streams.data["labels"], strict=True):
+        last = np.mean([matrix[-1] for matrix in record["matrices"]], axis=0)
+        worst = int(last.argmin())
+        named = ", ".join(record["tasks"][worst])
+        assert f"{label} task {worst} {100 * last[worst]:.1f} % ({named})" in words
+
+
+def test_methods_with_and_without_a_memory_stand_side_by_side(streams):
+    assert streams.data["labels"] == ["cat + lqm", "finetuning", "joint"]
+    budgets = streams.data["budgets"]["sets"]
+    memories = [lqm.load(path) for path in sorted((streams.runs[0] / "repeat-0" / "memory").iterdir())]
+    assert len(budgets[0]) == len(streams.data["classNames"]) == 6
+    assert sum(budgets[0]) == sum(len(memory.labels) for memory in memories) == 15
+    assert [sum(budgets[0][2 * task : 2 * task + 2]) for task in range(3)] == [5, 5, 5]
+    assert budgets[1:] == [[], []]
+    assert "5 nodes a task" in streams.read.words
+    found = {}
+    exec(streams.read.code[0], found)  # noqa: S102
+    assert found["data"].num_nodes == 5
+    for lines in streams.read.code[1:]:
+        exec(lines, {})  # noqa: S102
+
+
+def test_latent_features_are_those_of_the_memories(streams):
+    found = streams.data["explorer"]
+    assert found["means"][1:] == [None, None], "what keeps nothing matches nothing"
+    budgets = streams.data["budgets"]["sets"][0]
+    assert len(found["classes"]) == 6
+    for own in found["classes"]:
+        kept, *others = own["cases"]
+        assert others == [None, None]
+        assert kept["size"] == budgets[own["label"]]
+        features = len(own["features"])
+        real, values = (
+            torch.from_numpy(unpacked(text, features).T.copy()) for text in (own["real"], kept["own"])
+        )
+        expected = cramer_von_mises(real, values, ties="ecdf")
+        assert kept["statistic"] == pytest.approx(expected.tolist())
+
+
+def test_a_stream_whose_graph_is_not_at_hand_has_a_page_without_latents(streams, tmp_path, capsys):
+    page = read_page(write_report(streams.runs, tmp_path / "page.html"))
+    assert page.data["explorer"] is None
+    assert page.data["matrices"] == streams.data["matrices"]
+    assert "The graph was not at hand" in page.words
+    assert capsys.readouterr().err.endswith("; the page is made without the real data\n")
+
+
+def test_streams_without_a_memory_need_no_real_data(streams, tmp_path, capsys):
+    page = read_page(write_report(streams.runs[1:], tmp_path / "page.html"))
+    assert page.data["explorer"] is None
+    assert "not at hand" not in page.words
+    assert "budgets" not in {found.get("id") for _, found in page.elements}
+    assert capsys.readouterr().err == ""
+
+
+def test_one_task_has_no_transfer_and_one_repeat_no_deviation(tmp_path):
+    run(out=tmp_path / "one", classes_per_task=6, budget=7)
+    page = read_page(write_report(tmp_path / "one"))
+    assert page.data["transfer"] == [[None]]
+    assert page.data["average"][0][0]["deviation"] == 0
+    assert "What was forgotten?" not in page.words
+    assert sum(page.data["budgets"]["sets"][0]) == 7
+
+
+def test_curves_are_those_of_the_first_condensation(streams):
+    lines = (streams.runs[0] / "repeat-0" / "condense" / "metrics.jsonl").read_text().splitlines()
+    logged = [json.loads(line) for line in lines]
+    assert streams.data["curves"][0]["loss"]["values"] == [line["loss"] for line in logged]
+    assert streams.data["curves"][1:] == [{}, {}]
+
+
+def test_the_same_stream_given_twice_is_one(streams, tmp_path):
+    page = read_page(write_report([streams.runs[1], streams.runs[1]], tmp_path / "page.html"))
+    assert page.data["labels"] == ["finetuning"]
+
+
+@pytest.mark.parametrize("change", [{"classes_per_task": 3}, {"order": "shuffled"}, {"scoring": "task"}])
+def test_streams_of_other_tasks_or_judged_otherwise_are_refused(streams, tmp_path, change):
+    run(streams.source, method="finetuning", budget=None, settings=LEARNING, out=tmp_path / "other", **change)
+    with pytest.raises(
+        ConfigError, match=r"other and .*cat are not of the same tasks, judged in the same way; give a report"
+    ):
+        write_report([streams.runs[0], tmp_path / "other"], tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_stream_beside_a_set_is_refused(streams, tmp_path):
+    lqm.condense(tiny_source(), method="random", per_class=1, out=tmp_path / "set", show_progress=False)
+    for runs in ([streams.runs[0], tmp_path / "set"], [tmp_path / "set", streams.runs[0]]):
+        with pytest.raises(
+            ConfigError, match=r"cat is a stream of tasks and .*set is not; give a report to each kind"
+        ):
+            write_report(runs, tmp_path / "page.html")
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["{", "[]", "{}", '{"matrices": []}', "half"],
+)
+def test_a_damaged_result_is_one_sentence(streams, tmp_path, content):
+    folder = shutil.copytree(streams.runs[1], tmp_path / "spoiled")
+    whole = (folder / "result.json").read_text()
+    (folder / "result.json").write_text(whole[: len(whole) // 2] if content == "half" else content)
+    with pytest.raises(ArtifactError, match=r"result\.json .*give its (`lqm continual` )?command again"):
+        write_report(folder)
+    assert not (folder / "report.html").exists()
+
+
+@pytest.mark.parametrize("matrices", [[], [[[0.5]]], [[[0.5, None], [0.5]]], "x"])
+def test_damaged_accuracies_are_one_sentence(streams, tmp_path, matrices):
+    folder = shutil.copytree(streams.runs[1], tmp_path / "spoiled")
+    record = json.loads((folder / "result.json").read_text())
+    (folder / "result.json").write_text(json.dumps(record | {"matrices": matrices}))
+    with pytest.raises(
+        ArtifactError, match=r"result\.json are damaged; give its `lqm continual` command again"
+    ):
+        write_report(folder)
+    with pytest.raises(ArtifactError, match="are damaged"):
+        write_report([streams.runs[0], folder], tmp_path / "page.html")
+
+
+def test_a_memory_of_a_stream_is_refused(streams, tmp_path):
+    memory = streams.runs[0] / "repeat-0" / "memory" / "task-00"
+    with pytest.raises(ConfigError, match="this set is the memory of task 0 of a stream"):
+        write_report(memory, tmp_path / "page.html")

@@ -1,0 +1,153 @@
+"""The first answers: each follows from the scores, or from the latents where there are none."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import lqm
+from lqm.condensed import CondensedNodes, CondensedPictures
+from lqm.report.cases import Case, read_cases
+from lqm.report.latents import latents_of
+from lqm.report.page import write_report
+from lqm.report.page.summary import answers, in_points
+from lqm.report.standing import Bar, Standing, standings
+from tests.report.making import PROTOCOL, chosen, read_page, tiny_source
+
+
+def case(label, per_class=10, folder="run"):
+    labels = torch.arange(2).repeat_interleave(per_class)
+    small = CondensedPictures(None, labels, ("cat", "dog"), {"per_class": per_class})
+    return Case(label, small, Path(folder))
+
+
+def bar(name, number, accuracies, records=20, by_class=(), cvm=0.25):
+    return Bar(name, number, records, tuple(accuracies), tuple(by_class), cvm, 0.0)
+
+
+def asked(cases, *bars, latents=None, tested=None):
+    standing = Standing(PROTOCOL, list(bars)) if bars else None
+    return {answer.question: answer for answer in answers(cases, standing, latents, tested)}
+
+
+CASES = [case("a"), case("b")]
+GOOD, FAR = "How good is it?", "How far from all real data?"
+MATCHED, WORST = "How well is the distribution matched?", "Which class is worst?"
+
+
+def test_accuracies_come_with_their_deviation():
+    found = asked(CASES, bar("a", 0, [0.5, 0.7]), bar("b", 1, [0.9]), tested=355)[GOOD]
+    assert [(line.case, line.value, line.more) for line in found.lines] == [
+        (0, "60.0 %", "± 10.0"),
+        (1, "90.0 %", "± 0.0"),
+    ]
+    assert found.note == "So many of the 355 test pictures are named rightly by networks trained on it."
+    assert "of the test pictures" in asked(CASES, bar("a", 0, [0.5]))[GOOD].note
+
+
+def test_the_way_to_all_real_data_is_in_points():
+    full, random = bar("full", None, [0.95], 1442), bar("random", None, [0.4])
+    found = asked(CASES, bar("a", 0, [0.6]), bar("b", 1, [0.97]), full, random)[FAR]
+    assert [line.value for line in found.lines] == ["\N{MINUS SIGN}35.0", "+2.0"]
+    assert {line.more for line in found.lines} == {"points"}
+    assert found.note == "All 1,442 real pictures give 95.0 %; 20 random ones, 40.0 %."
+    more = bar("random, 100", None, [0.8], 100)
+    note = asked(CASES, bar("a", 0, [0.6]), full, random, more)[FAR].note
+    assert note.endswith("; 20 random ones, 40.0 %; 100 random ones, 80.0 %.")
+    found = asked(CASES, bar("a", 0, [0.6]), random)[FAR]
+    assert [line.value for line in found.lines] == ["not measured"]
+    assert "lqm evaluate with --baselines full" in found.note
+
+
+def test_the_best_match_is_named_among_sets_of_one_size_only():
+    found = asked(CASES, bar("a", 0, [0.5], cvm=0.4), bar("b", 1, [0.5], cvm=0.3))[MATCHED]
+    assert [line.value for line in found.lines] == ["0.400", "0.300"]
+    assert found.note.endswith("b matches best, 25 % lower than a.")
+    mixed = [case("a", 10), case("b", 20)]
+    found = asked(mixed, bar("a", 0, [0.5], cvm=0.4), bar("b", 1, [0.5], cvm=0.3))[MATCHED]
+    assert "best" not in found.note
+    assert "Only sets of as many records are to be compared" in found.note
+
+
+@pytest.mark.parametrize("statistic", [0.0, 0.3])
+def test_of_sets_that_match_as_well_none_is_best(statistic):
+    found = asked(CASES, bar("a", 0, [0.5], cvm=statistic), bar("b", 1, [0.5], cvm=statistic))[MATCHED]
+    assert "best" not in found.note
+    found = asked(CASES, bar("a", 0, [0.5], cvm=0.0), bar("b", 1, [0.5], cvm=0.3))[MATCHED]
+    assert found.note.endswith("a matches best, 100 % lower than b.")
+
+
+def test_the_worst_class_has_the_smallest_share_and_stands_beside_all_real_data():
+    full = bar("full", None, [0.95], 1442, (0.9, 0.99))
+    found = asked(
+        CASES, bar("a", 0, [0.5], by_class=(0.8, 0.6)), bar("b", 1, [0.5], by_class=(None, 0.7)), full
+    )[WORST]
+    assert [(line.value, line.more) for line in found.lines] == [("dog", "60.0 %"), ("dog", "70.0 %")]
+    assert found.note.endswith("; on all real data, 99.0 % (dog).")
+    found = asked(CASES, bar("a", 0, [0.5], by_class=(None, None)), bar("b", 1, [0.5], by_class=(0.1, 0.7)))
+    assert [(line.case, line.value) for line in found[WORST].lines] == [(1, "cat")]
+
+
+def test_sets_that_another_way_judged_have_no_line():
+    found = asked(CASES, bar("b", 1, [0.5], by_class=(0.1, 0.7)))
+    assert {line.case for answer in found.values() for line in answer.lines} == {1}
+
+
+def test_without_scores_and_real_data_there_is_one_answer_with_what_to_run():
+    found = asked([case("a", folder="my runs/it's")])
+    assert [*found] == [GOOD]
+    assert [line.value for line in found[GOOD].lines] == ["not evaluated"]
+    assert found[GOOD].note == """Run lqm evaluate 'my runs/it'"'"'s' to find out."""
+    assert asked([case("a")])[GOOD].note == "Run lqm evaluate run to find out."
+
+
+def test_without_scores_latents_answer(tmp_path):
+    source = tiny_source()
+    for seed in (0, 1):
+        chosen(source, tmp_path / str(seed), seed=seed)
+    cases = read_cases([tmp_path / "0", tmp_path / "1"])
+    latents = latents_of(cases, source)
+    found = asked(cases, latents=latents, tested=24)
+    assert [*found] == [GOOD, MATCHED, WORST]
+    assert [line.value for line in found[GOOD].lines] == ["not evaluated"] * 2
+    assert [line.value for line in found[MATCHED].lines] == [f"{mean:.3f}" for mean in latents.means]
+    for line, matches in zip(found[WORST].lines, latents.matches, strict=True):
+        means = [match.statistic.mean().item() for match in matches.values()]
+        assert line.value == f"class {means.index(max(means))}"
+        assert line.more == f"{max(means):.3f}"
+    assert "not evaluated yet" in found[WORST].note
+
+    page = read_page(write_report([tmp_path / "0", tmp_path / "1"], source=source))
+    assert f"Run lqm evaluate {tmp_path / '0'} to find out." in page.words
+    assert page.data["standings"] == []
+    assert "accuracy" not in {attributes.get("id") for _, attributes in page.elements}
+
+
+def test_scores_of_older_versions_without_classes_leave_the_worst_class_to_the_latents(judged, digits):
+    cases = read_cases([judged.runs["mean"]])
+    latents = latents_of(cases, digits)
+    old = Standing(PROTOCOL, [bar("dm + mean", 0, [0.5], cvm=0.125)])
+    found = {answer.question: answer for answer in answers(cases, old, latents, None)}
+    assert found[MATCHED].lines[0].value == "0.125", "the evaluation's, where there is one"
+    assert found[WORST].note == "By its Cramér-von Mises statistic."
+
+
+def test_the_page_answers_by_the_evaluation(page):
+    score = page.found["mean"][0].score
+    words = page.read.words
+    assert f"dm + mean {100 * score.accuracy:.1f} % ± {100 * score.deviation:.1f}" in words
+    full = page.found["mean"][0].rows["full"]
+    assert f"dm + mean {in_points(score.accuracy - full.accuracy)} points" in words
+    worst = min(range(10), key=lambda label: score.by_class[label])
+    assert f"dm + mean {worst} {100 * score.by_class[worst]:.1f} %" in words
+    (standing,) = standings(page.cases)
+    assert f"dm + lqm {standing.of_case(1).cramer_von_mises:.3f}" in words
+    assert f"So many of the {len(lqm.load_source('digits').test.labels)} test pictures" in words
+
+
+def test_nodes_are_called_nodes():
+    small = CondensedNodes(None, torch.tensor([0, 1, -1]), ("a", "b"), {"budget": 2})
+    nodes = Case("cat", small, Path("run"))
+    found = asked([nodes], bar("cat", 0, [0.5]), tested=7)
+    assert "the 7 test nodes" in found[GOOD].note
+    assert nodes.records == 2
