@@ -1,10 +1,12 @@
 """Shared by all tests: the digits, and a size of everything that takes a second."""
 
 import os
+import sys
 
 import pytest
 import torch
 
+from lqm import cli
 from lqm.images.evaluation import EvaluationProtocol
 from lqm.images.sources import load_source
 
@@ -34,3 +36,20 @@ def tiny():
 @pytest.fixture
 def tiny_protocol():
     return EvaluationProtocol("tiny", epochs=2, networks=2, network="convnet:width=8")
+
+
+@pytest.fixture
+def type_in(monkeypatch, capsys):
+    """Runs the command line in this process; gives exit code, standard output and standard error."""
+
+    def typed(*words):
+        monkeypatch.setattr(sys, "argv", ["lqm", *map(str, words)])
+        capsys.readouterr()
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        return code, *capsys.readouterr()
+
+    return typed

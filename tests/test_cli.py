@@ -19,22 +19,6 @@ from lqm.images.sources import SOURCES
 TINY = ["--set", "steps=3", "--set", "network=convnet:width=8", "--set", "real-batch=16"]
 
 
-def lqm(monkeypatch, capsys, *words):
-    """Run the command line in this process; gives exit code, standard output and error."""
-    monkeypatch.setattr(sys, "argv", ["lqm", *map(str, words)])
-    try:
-        cli.main()
-        code = 0
-    except SystemExit as stop:
-        code = stop.code or 0
-    return code, *capsys.readouterr()
-
-
-@pytest.fixture
-def type_in(monkeypatch, capsys):
-    return lambda *words: lqm(monkeypatch, capsys, *words)
-
-
 @pytest.fixture
 def quick(monkeypatch):
     """The digits' protocol, at a size that takes a second."""

@@ -363,6 +363,7 @@ def test_evaluations_along_the_way_change_no_byte_of_the_set(tmp_path, case, qui
     plain = lqm.condense(source, **options, out=tmp_path / "plain")
     judged = lqm.condense(source, **options, out=tmp_path / "judged", evaluate_every=2)
     assert judged.manifest["data"]["sha256"] == plain.manifest["data"]["sha256"]
+    assert "scores" not in plain.manifest
     lines = evaluations(tmp_path / "judged")
     steps = [2, 4, 5] if "settings" in case else [1]
     assert [line["step"] for line in lines] == steps
@@ -377,6 +378,10 @@ def test_evaluations_along_the_way_change_no_byte_of_the_set(tmp_path, case, qui
         "cramer_von_mises": found.score.before.cramer_von_mises,
         "extremes": found.score.before.extremes,
     }
+    assert judged.manifest["scores"] == found.condensed.manifest["scores"], "the last one is noted as well"
+    assert lqm.load(tmp_path / "judged").manifest["scores"] == json.loads(
+        json.dumps(judged.manifest["scores"])
+    )
     config = [json.loads((tmp_path / name / "run.json").read_text()) for name in ("plain", "judged")]
     assert config[0] == config[1], "it is no part of what makes a run"
 
@@ -448,3 +453,12 @@ def test_what_cant_be_followed_is_refused_before_any_work(tmp_path, monkeypatch,
     with pytest.raises(ConfigError, match=r"pip install 'lqm\[tensorboard\]'"):
         lqm.condense("digits", tensorboard=True, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_finished_run_says_that_nothing_is_left_to_follow(tmp_path, tiny, capsys):
+    options = {"per_class": 2, "settings": tiny, "out": tmp_path / "run"}
+    lqm.condense("digits", **options, show_progress=False)
+    capsys.readouterr()
+    lqm.condense("digits", **options, evaluate_every=2)
+    assert "there are no steps left to evaluate along the way" in capsys.readouterr().err
+    assert not (tmp_path / "run" / "evaluations.jsonl").exists()

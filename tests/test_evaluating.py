@@ -124,9 +124,10 @@ def test_what_baselines_scored_is_noted_beside_and_kept_by_a_later_evaluation(sm
 def test_a_set_scored_by_the_source_at_hand_scores_as_in_an_evaluation(
     tiny, digits, monkeypatch, tiny_protocol
 ):
-    from lqm.evaluating import score_set
+    from lqm.evaluating import score_entry
 
     monkeypatch.setitem(PROTOCOLS, "quick-200", tiny_protocol)
     small = lqm.condense(digits, per_class=2, settings=tiny, show_progress=False)
     found = lqm.evaluate(small, source=digits, show_progress=False)
-    assert score_set(small, digits, seed=0, device=torch.device("cpu")) == found.score
+    (noted,) = found.condensed.manifest["scores"]
+    assert score_entry(small, digits, seed=0, device=torch.device("cpu")) == noted

@@ -5,25 +5,10 @@ import sys
 
 import pytest
 
-from lqm import cli
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 
 PICTURES = ["pictures-dm-mean", "pictures-dm-lqm"]
 TINY = ["--set", "steps=3", "--set", "network=convnet:width=8", "--set", "real-batch=16"]
-
-
-@pytest.fixture
-def type_in(monkeypatch, capsys):
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["lqm", *map(str, words)])
-        try:
-            cli.main()
-            code = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-        return code, *capsys.readouterr()
-
-    return run
 
 
 def test_runs_become_figures(type_in, tmp_path, monkeypatch):

@@ -10,23 +10,6 @@ from lqm.graphs.methods import METHODS
 TINY = ("--set", "steps=3", "--set", "width=16")
 
 
-@pytest.fixture
-def type_in(monkeypatch, capsys):
-    """What `lqm` with these words gives: exit code, output and errors."""
-    from lqm import cli
-
-    def run(*words):
-        monkeypatch.setattr("sys.argv", ["lqm", *map(str, words)])
-        try:
-            cli.main()
-            code = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-        return code, *capsys.readouterr()
-
-    return run
-
-
 def test_a_graph_is_condensed_judged_compared_and_exported(type_in, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     command = ("condense", "digits-knn", "--method", "cat", "--distance", "lqm", "--budget", "1%", *TINY)

@@ -11,24 +11,8 @@ from pathlib import Path
 import pytest
 
 import lqm
-from lqm import cli
 from tests.graphs.continual.making import LEARNING, run, small_graph
 from tests.report.making import chosen, read_page, tiny_source
-
-
-@pytest.fixture
-def type_in(monkeypatch, capsys):
-    def typed(*words):
-        monkeypatch.setattr(sys, "argv", ["lqm", *map(str, words)])
-        capsys.readouterr()
-        try:
-            cli.main()
-            code = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-        return code, *capsys.readouterr()
-
-    return typed
 
 
 @pytest.fixture(scope="module")
@@ -225,3 +209,13 @@ def test_the_public_name_is_the_page_writer(runs, tmp_path):
     path = lqm.write_report(str(runs / "digits-0"), str(tmp_path / "page.html"))
     assert path == Path(tmp_path / "page.html")
     assert json.loads((runs / "digits-0" / "manifest.json").read_text())["method"] == "random"
+
+
+@pytest.mark.parametrize("command", ["report", "compare"])
+def test_a_pattern_that_names_the_report_too_names_the_runs(type_in, runs, tmp_path, command):
+    for name in ("digits-0", "digits-1"):
+        shutil.copytree(runs / name, tmp_path / name)
+    lqm.write_report([tmp_path / "digits-0", tmp_path / "digits-1"])
+    assert (tmp_path / "report.html").exists()
+    code, _, error = type_in(command, *sorted(tmp_path.iterdir()))
+    assert (code, error) == (0, "")

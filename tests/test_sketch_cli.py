@@ -1,32 +1,14 @@
 """Sketches and several runs at once on the command line: what is made, what is said, and what is refused."""
 
 import json
-import sys
 
 import pytest
 
 import lqm
-from lqm import cli
 
 NETWORK = ("--set", "network=convnet:width=8")
 STEPS = ("--set", "steps=2")
 TINY = (*NETWORK, *STEPS, "--real-batch", 16)
-
-
-@pytest.fixture
-def type_in(monkeypatch, capsys):
-    """What `lqm` with these words gives: exit code, output and errors."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["lqm", *map(str, words)])
-        try:
-            cli.main()
-            code = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-        return code, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture(scope="module")

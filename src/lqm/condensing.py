@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from statistics import pstdev
 from typing import Any
 
 import torch
@@ -13,9 +14,9 @@ from lqm.distances import DISTANCES, Distance
 from lqm.engine import Config, RunFolder, recorded, resolve_device, run
 from lqm.engine.events import require_tensorboard
 from lqm.engine.loop import Judge
-from lqm.engine.progress import Finding, warn
+from lqm.engine.progress import Verdict, warn
 from lqm.errors import ArtifactError, ConfigError, DataError
-from lqm.evaluating import score_set
+from lqm.evaluating import score_entry
 from lqm.graphs.methods import METHODS as GRAPH_METHODS
 from lqm.graphs.planning import plan_nodes
 from lqm.graphs.sources import GRAPHS, is_graph
@@ -130,11 +131,19 @@ def condense(
     how = {"checkpoint_seconds": checkpoint_seconds, "show_progress": show_progress}
     judge = Judge(lambda: _judged(plan, where), evaluate_every) if evaluate_every else None
     following = {"judge": judge, "tensorboard": tensorboard}
+
+    def scored(small: CondensedSet) -> CondensedSet:
+        """With the last evaluation along the way, if there are any, noted as one of `lqm evaluate`."""
+        entry = score_entry(small, plan.source, seed=0, device=where) if judge else None
+        return small.with_score(entry) if entry else small
+
     if out is None:
-        return _learn(plan, None, how, following)
+        return scored(_learn(plan, None, how, following))
     with RunFolder(Path(out), plan.config, plan.record["environment"], steps=plan.steps) as folder:
         finished = _finished(folder.path, plan.config | {"steps": plan.steps})
-        return finished or _learn(plan, folder, how, following).write(folder.path)
+        if finished and (judge or tensorboard):
+            warn("there are no steps left to evaluate along the way, or to write event files of")
+        return finished or scored(_learn(plan, folder, how, following).write(folder.path))
 
 
 def _check_following(evaluate_every: Any, tensorboard: bool, out: str | Path | None) -> None:
@@ -201,17 +210,15 @@ def _described(plan: Plan, **more: Any) -> CondensedSet:
     return replace(result, manifest={**plan.config, **plan.record, **more, **result.manifest})
 
 
-def _judged(plan: Plan, device: torch.device) -> Finding:
+def _judged(plan: Plan, device: torch.device) -> Verdict:
     """What `lqm evaluate` would find of the set as it is now."""
-    small = _described(plan)
-    score = score_set(small, plan.source, seed=0, device=device)
+    found = score_entry(_described(plan), plan.source, seed=0, device=device)
     return {
-        "accuracy": score.accuracy,
-        "deviation": score.deviation,
-        "accuracies": list(score.accuracies),
-        "protocol": small.manifest["evaluation"]["name"],
-        "cramer_von_mises": score.before.cramer_von_mises,
-        "extremes": score.before.extremes,
+        "accuracy": found["accuracy"],
+        "deviation": pstdev(found["accuracies"]),
+        "accuracies": list(found["accuracies"]),
+        "protocol": found["protocol"]["name"],
+        **found["before"],
     }
 
 

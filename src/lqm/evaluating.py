@@ -143,8 +143,7 @@ def evaluate(
                 )
             by_network[name][training_set] = found
             if training_set == "condensed":
-                entry = {"protocol": asdict(own), "seed": seed, "accuracy": found.accuracy, **asdict(found)}
-                entry |= {option: asdict(compute) for option, compute in how.options.items()}
+                entry = _entry(own, seed, found, how)
             else:
                 entry["baselines"] = entry.get("baselines", {}) | {training_set: asdict(found)}
             small = _noted(small, entry)
@@ -156,16 +155,17 @@ def kind_of(small: CondensedSet) -> Kind:
     return NODES if isinstance(small, CondensedNodes) else PICTURES
 
 
-def score_set(small: CondensedSet, source: Any, *, seed: int, device: torch.device) -> Score:
+def score_entry(small: CondensedSet, source: Any, *, seed: int, device: torch.device) -> dict[str, Any]:
     """What the protocol that a set asks for finds of it, by the networks that `evaluate` would train.
 
-    The source is at hand; nothing is noted or shown.
+    The source is at hand, nothing is shown; given as `with_score` notes it.
     """
     kind = kind_of(small)
     rules = kind.read_protocol(**small.manifest["evaluation"])
     how = _compute(kind, source, rules, small, False, (None, None), device, named=True)
     records = kind.records("condensed", small, source, rules, seed, device)
-    return kind.score(records, source, rules, seed=seed, device=device, **how.options)
+    found = kind.score(records, source, rules, seed=seed, device=device, **how.options)
+    return _entry(rules, seed, found, how)
 
 
 class _How(NamedTuple):
@@ -206,6 +206,17 @@ def _makers(
         return {f"own:{name}": maker for name, maker in networks.items()}
     specs = networks.split(",") if isinstance(networks, str) else networks
     return {kind.check_spec(spec): None for spec in specs}
+
+
+def _entry(protocol: Protocol, seed: int, found: Score, how: _How) -> dict[str, Any]:
+    compute = {option: asdict(chosen) for option, chosen in how.options.items()}
+    return {
+        "protocol": asdict(protocol),
+        "seed": seed,
+        "accuracy": found.accuracy,
+        **asdict(found),
+        **compute,
+    }
 
 
 def _noted(small: CondensedSet, entry: dict[str, Any]) -> CondensedSet:

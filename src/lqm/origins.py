@@ -24,7 +24,7 @@ def source_of(kind: Kind, manifest: Mapping[str, Any], source: Any, data_dir: st
     if source is None and origin is None:
         raise DataError(
             f"this set was condensed from '{record['name']}', which was made in Python; "
-            "name it there, as in lqm.evaluate(..., source=...)"
+            "call lqm from there, with the data as source=..."
         )
     if source is None or isinstance(source, str | Path):
         data = _found_again(kind, origin or {}, source, data_dir)

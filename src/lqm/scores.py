@@ -82,8 +82,24 @@ class LatentMatch:
     extremes: float
 
 
+class Accuracies:
+    """What several networks scored, in short."""
+
+    accuracies: tuple[float, ...]
+
+    @property
+    def accuracy(self) -> float:
+        """Mean over networks."""
+        return fmean(self.accuracies)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation over networks (population, as the field reports it)."""
+        return pstdev(self.accuracies)
+
+
 @dataclass(frozen=True)
-class Score:
+class Score(Accuracies):
     """What one protocol finds of one set.
 
     The match is measured on the features of the protocol's networks `before` their training, which are the
@@ -101,16 +117,6 @@ class Score:
     before: LatentMatch
     after: LatentMatch
     by_class: tuple[float | None, ...] = ()
-
-    @property
-    def accuracy(self) -> float:
-        """Mean over networks."""
-        return fmean(self.accuracies)
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation over networks (population, as the field reports it)."""
-        return pstdev(self.accuracies)
 
 
 def score_networks(

@@ -41,7 +41,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("reports")
 
 
-@pytest.fixture(scope="session")
+@contextmanager
 def tiny_work(folder):
     """Everything at a size that takes a second, with a cache of its own."""
     with pytest.MonkeyPatch.context() as patch:
@@ -55,75 +55,79 @@ def tiny_work(folder):
             "lqm.images.planning.fitting_recipe",
             lambda source, method, per_class, **_: Recipe("tiny", method, per_class, settings, "tiny"),
         )
-        yield settings
+        yield
 
 
 @pytest.fixture(scope="session")
-def demo_report(tiny_work, folder):
-    demo.demo(folder / "demo")
-    return folder / "demo" / "report.html"
+def demo_report(folder):
+    with tiny_work(folder):
+        demo.demo(folder / "demo")
+        return folder / "demo" / "report.html"
 
 
 @pytest.fixture(scope="session")
-def evil_report(tiny_work, folder):
+def evil_report(folder):
     """Mosaics of classes with hostile names, judged in two ways, with evaluations along the way."""
-    draws = torch.Generator().manual_seed(0)
-    pictures = [
-        lqm.Pictures(torch.rand(30, 3, 8, 8, generator=draws), torch.arange(30) % 3) for _ in range(2)
-    ]
-    names = (
-        EVIL,
-        "a very long name of a class that does not fit beside an axis",
-        "Ünïcödé & \"quotes\" 'too'",
-    )
-    source = lqm.ImageSource("<b>evil</b>", *pictures, names)
-    settings = {
-        "steps": 4,
-        "network": "convnet:width=8:depth=2",
-        "student_batch": 8,
-        "student_steps": 1,
-        "mosaic": 2,
-    }
-    small = lqm.condense(
-        source,
-        method="idm",
-        per_class=2,
-        settings=settings,
-        out=folder / "<i>evil",
-        evaluate_every=2,
-        show_progress=False,
-    )
-    lqm.evaluate(small, source=source, show_progress=False, baselines=("random",))
-    lqm.evaluate(small, source=source, networks="mlp:width=8", show_progress=False)
-    return lqm.write_report(folder / "<i>evil", source=source)
-
-
-@pytest.fixture(scope="session")
-def graph_report(tiny_work, folder):
-    for distance in ("mean", "lqm"):
+    with tiny_work(folder):
+        draws = torch.Generator().manual_seed(0)
+        pictures = [
+            lqm.Pictures(torch.rand(30, 3, 8, 8, generator=draws), torch.arange(30) % 3) for _ in range(2)
+        ]
+        names = (
+            EVIL,
+            "a very long name of a class that does not fit beside an axis",
+            "Ünïcödé & \"quotes\" 'too'",
+        )
+        source = lqm.ImageSource("<b>evil</b>", *pictures, names)
+        settings = {
+            "steps": 4,
+            "network": "convnet:width=8:depth=2",
+            "student_batch": 8,
+            "student_steps": 1,
+            "mosaic": 2,
+        }
         small = lqm.condense(
-            "digits-knn",
-            distance=distance,
-            budget=30,
-            settings={"steps": 3, "width": 16},
-            out=folder / f"nodes-{distance}",
+            source,
+            method="idm",
+            per_class=2,
+            settings=settings,
+            out=folder / "<i>evil",
+            evaluate_every=2,
             show_progress=False,
         )
-        lqm.evaluate(small, protocol="graph-quick", show_progress=False)
-    return lqm.write_report([folder / "nodes-mean", folder / "nodes-lqm"], folder / "nodes.html")
+        lqm.evaluate(small, source=source, show_progress=False, baselines=("random",))
+        lqm.evaluate(small, source=source, networks="mlp:width=8", show_progress=False)
+        return lqm.write_report(folder / "<i>evil", source=source)
 
 
 @pytest.fixture(scope="session")
-def stream_report(tiny_work, folder):
-    runs = {
-        "cat": {"budget": 4, "settings": {"steps": 3, "width": 16, "epochs": 5}},
-        "joint": {"settings": {"epochs": 5}},
-    }
-    for method, options in runs.items():
-        lqm.continual(
-            "digits-knn", method=method, repeats=2, out=folder / method, show_progress=False, **options
-        )
-    return lqm.write_report([folder / method for method in runs], folder / "streams.html")
+def graph_report(folder):
+    with tiny_work(folder):
+        for distance in ("mean", "lqm"):
+            small = lqm.condense(
+                "digits-knn",
+                distance=distance,
+                budget=30,
+                settings={"steps": 3, "width": 16},
+                out=folder / f"nodes-{distance}",
+                show_progress=False,
+            )
+            lqm.evaluate(small, protocol="graph-quick", show_progress=False)
+        return lqm.write_report([folder / "nodes-mean", folder / "nodes-lqm"], folder / "nodes.html")
+
+
+@pytest.fixture(scope="session")
+def stream_report(folder):
+    with tiny_work(folder):
+        runs = {
+            "cat": {"budget": 4, "settings": {"steps": 3, "width": 16, "epochs": 5}},
+            "joint": {"settings": {"epochs": 5}},
+        }
+        for method, options in runs.items():
+            lqm.continual(
+                "digits-knn", method=method, repeats=2, out=folder / method, show_progress=False, **options
+            )
+        return lqm.write_report([folder / method for method in runs], folder / "streams.html")
 
 
 @pytest.fixture
@@ -143,9 +147,11 @@ def opened(browser):
         page.wait_for_function(
             "[...document.querySelectorAll('.plot')].every(p => !p.clientWidth || p.querySelector('svg'))"
         )
-        yield page
-        context.close()
-        assert complaints == []
+        try:
+            yield page
+        finally:
+            context.close()
+            assert complaints == []
         assert [url for url in requests if not url.startswith("data:")] == [path.as_uri()]
 
     return open_page

@@ -138,6 +138,20 @@ def test_the_picture_dialog_opens_moves_and_closes_by_keyboard(demo_report, open
         )
 
 
+def test_tab_goes_from_set_to_set_and_arrows_from_picture_to_picture(demo_report, opened):
+    with opened(demo_report) as page:
+        place = "document.activeElement.dataset.place"
+        assert page.locator(".tile[tabindex='0']").count() == 2
+        page.locator(".tile").first.focus()
+        for key, expected in (("ArrowRight", "0,0,1"), ("ArrowDown", "0,1,1"), ("ArrowUp", "0,0,1")):
+            page.keyboard.press(key)
+            assert page.evaluate(place) == expected
+        page.keyboard.press("Tab")
+        assert page.evaluate(place) == "1,0,0"
+        page.keyboard.press("Shift+Tab")
+        assert page.evaluate(place) == "0,0,1", "back to where one was"
+
+
 def test_the_picture_dialog_closes_by_its_button_and_by_a_click_beside_it(demo_report, opened):
     with opened(demo_report) as page:
         dialog = page.locator("dialog#picture")

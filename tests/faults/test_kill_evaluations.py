@@ -22,7 +22,7 @@ from lqm.images.evaluation import PROTOCOLS
 import torch._dynamo, torch.utils.tensorboard
 PROTOCOLS["quick-200"] = replace(PROTOCOLS["quick-200"], epochs=2, networks=2, network="convnet:width=8")
 source = lqm.load_source("digits")
-score_set, log_evaluation, count = condensing.score_set, RunFolder.log_evaluation, 0
+score_entry, log_evaluation, count = condensing.score_entry, RunFolder.log_evaluation, 0
 
 def deadly(moment, number, function):
     def call(*args, **options):
@@ -41,7 +41,7 @@ for out, moment, number in json.load(sys.stdin):
     child = os.fork()
     if not child:
         if moment == "found":
-            condensing.score_set = deadly(moment, number, score_set)
+            condensing.score_entry = deadly(moment, number, score_entry)
         elif moment:
             RunFolder.log_evaluation = deadly(moment, number, log_evaluation)
         try:

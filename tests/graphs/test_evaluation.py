@@ -248,7 +248,7 @@ def test_the_memory_of_a_task_is_refused(source):
 
 
 def test_another_graph_is_refused(source):
-    with pytest.raises(DataError, match="'blobs', which was made in Python; name it there"):
+    with pytest.raises(DataError, match="'blobs', which was made in Python; call lqm from there"):
         judge(a_set(source))
     with pytest.raises(
         DataError, match=r"'blobs' is not .* \(its nodes, features, edges, labels, class names"

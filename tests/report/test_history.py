@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lqm.report.history import evaluation_curve, metric_curves, read_lines
+from lqm.report.history import Curve, evaluation_curve, metric_curves, read_lines
 
 
 def write(folder, records, name="metrics.jsonl", end=""):
@@ -97,3 +97,14 @@ def test_numbers_that_are_not_finite_are_left_out(tmp_path):
 def test_evaluations_along_the_way_are_read_as_they_are(tmp_path):
     records = [{"step": 5, "accuracy": 0.5, "deviation": 0.1, "protocol": "tiny"}]
     assert evaluation_curve(write(tmp_path / "run", records, "evaluations.jsonl", '{"st')) == records
+
+
+def test_what_lies_beyond_the_steps_of_a_set_and_what_is_no_number_is_left_out(tmp_path):
+    lines = [{"step": step, "loss": loss} for step, loss in enumerate([4.0, None, 2.0, 1.0])]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert metric_curves(tmp_path, steps=3)["loss"] == Curve([1, 3], [4.0, 2.0])
+    found = [{"step": step, "accuracy": value, "deviation": 0.0} for step, value in ((2, 0.5), (4, 0.6))]
+    broken = {"step": 3, "accuracy": float("nan"), "deviation": 0.0}
+    (tmp_path / "evaluations.jsonl").write_text("".join(json.dumps(x) + "\n" for x in (*found, broken)))
+    assert evaluation_curve(tmp_path) == found
+    assert evaluation_curve(tmp_path, steps=3) == found[:1]

@@ -9,7 +9,7 @@ from scipy.stats import cramervonmises_2samp
 
 import lqm
 from lqm.engine.randomness import seeded
-from lqm.evaluating import score_set
+from lqm.evaluating import score_entry
 from lqm.images.networks import make_network
 from lqm.report.cases import Case, read_cases
 from lqm.report.latents import ClassMatch, Latents, latents_of
@@ -80,9 +80,9 @@ def test_means_and_extremes_are_what_an_evaluation_by_one_network_finds(cases, l
     one = asdict(replace(PROTOCOL, networks=1, epochs=1))
     for case, mean, found in zip(cases, latents.means, latents.matches, strict=True):
         small = replace(case.small, manifest=case.manifest | {"evaluation": one})
-        scored = score_set(small, digits, seed=0, device=torch.device("cpu")).before
-        assert mean == pytest.approx(scored.cramer_von_mises)
-        assert fmean(match.extremes for match in found.values()) == pytest.approx(scored.extremes)
+        scored = score_entry(small, digits, seed=0, device=torch.device("cpu"))["before"]
+        assert mean == pytest.approx(scored["cramer_von_mises"])
+        assert fmean(match.extremes for match in found.values()) == pytest.approx(scored["extremes"])
 
 
 def test_the_worst_feature_of_a_class_has_the_largest_statistic(latents):

@@ -244,3 +244,9 @@ def test_no_folder_and_no_runs_are_one_sentence(tmp_path):
         find_runs(tmp_path / "nothing")
     with pytest.raises(ArtifactError, match=r"there are no runs in .*; name a folder that `lqm condense`"):
         find_runs(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a[", "[red]x[|red]", "[bold]", ":smile:"])
+def test_folders_are_listed_by_their_names_whatever_these_look_like(made, tmp_path, name):
+    shutil.copytree(made, tmp_path / name)
+    assert name in shown(tmp_path, 200)

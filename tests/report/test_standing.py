@@ -64,9 +64,11 @@ def test_a_set_scores_what_its_evaluation_found(standing, judged):
     assert standing.protocol == PROTOCOL
 
 
-def test_evaluations_by_two_seeds_are_pooled(standing, judged):
+def test_evaluations_by_two_seeds_are_pooled(judged):
     one, two = (found.score for found in judged.found["lqm"])
-    bar = standing.of_case(1)
+    (standing,) = standings(read_cases([judged.runs["lqm"]]))
+    assert standing.seeds == (0, 1)
+    bar = standing.of_case(0)
     assert bar.accuracies == one.accuracies + two.accuracies
     assert bar.accuracy == pytest.approx(fmean(one.accuracies + two.accuracies))
     assert bar.deviation == pytest.approx(pstdev(one.accuracies + two.accuracies))
@@ -139,8 +141,25 @@ def test_baselines_of_different_sizes_are_told_apart():
 def test_a_baseline_that_two_seeds_judged_is_pooled_and_one_that_two_cases_share_is_not():
     first = entry(baselines={"random": baseline(0.3)})
     second = entry(seed=1, baselines={"random": baseline(0.5)})
-    found = bars(case(first, second), case(first, label="b"))
+    found = bars(case(first, second), case(first, second, label="b"))
     assert found["random", None].accuracies == (0.3, 0.5)
+
+
+def test_only_seeds_that_all_cases_were_judged_by_count():
+    one = case(entry((0.5,)), entry((0.9,), seed=1, baselines={"random": baseline(0.3)}))
+    (standing,) = standings([one, case(entry((0.6,)), label="b")])
+    assert standing.seeds == (0,)
+    assert [bar.accuracies for bar in standing.bars] == [(0.5,), (0.6,)]
+    (apart,) = standings([case(entry((0.5,))), case(entry((0.6,), seed=1), label="b")])
+    assert apart.seeds == (0, 1), "all of them where none is shared"
+
+
+def test_of_ways_that_judged_as_many_sets_the_one_that_they_ask_for_comes_first():
+    other, asked = replace(PROTOCOL, epochs=9), {"evaluation": asdict(PROTOCOL)}
+    cases = [case(entry(protocol=other), entry(), label=label) for label in "ab"]
+    for one in cases:
+        one.small.manifest.update(asked)
+    assert [standing.protocol.epochs for standing in standings(cases)] == [PROTOCOL.epochs, 9]
 
 
 def test_manifests_of_older_versions_without_classes_and_baselines_are_read():

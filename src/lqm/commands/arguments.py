@@ -38,6 +38,11 @@ def run_folder(source: str, *words: str | None) -> Path:
     return Path("runs", "-".join(filter(None, (name, *words))))
 
 
+def without_pages(runs: tuple[Path, ...]) -> list[Path]:
+    """The runs that were named, without the report that `runs/*` names too."""
+    return [run for run in runs if run.suffix != ".html" or run.is_dir()]
+
+
 def settings_of(assignments: tuple[str, ...], **shortcuts: object) -> dict[str, object]:
     """The settings that `--set` and options of their own name gave; an option that was not given is None.
 

@@ -1,6 +1,6 @@
 """Runs side by side."""
 
-from lqm.commands.arguments import Runs
+from lqm.commands.arguments import Runs, without_pages
 
 
 def compare(runs: Runs, /) -> None:
@@ -17,10 +17,11 @@ def compare(runs: Runs, /) -> None:
     from lqm.report.comparison import NOTE, comparison_tables
     from lqm.report.streams import STREAM_NOTE, is_stream, stream_tables
 
-    if not runs:
+    folders = without_pages(runs)
+    if not folders:
         raise lqm.LqmError("there is nothing to compare; name two or more runs")
-    streams = [run for run in runs if is_stream(run)]
-    sets = [lqm.load(run) for run in runs if run not in streams]
+    streams = [run for run in folders if is_stream(run)]
+    sets = [lqm.load(run) for run in folders if run not in streams]
     console = Console()
     if streams:
         console.print(*stream_tables(streams), STREAM_NOTE, sep="\n", highlight=False)

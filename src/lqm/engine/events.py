@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lqm.engine.progress import Finding
+from lqm.engine.progress import Verdict
 from lqm.engine.run import Metrics
 from lqm.errors import ConfigError
 
@@ -31,7 +31,7 @@ class Events:
                 self._writer.add_scalar(name, value, step)
         self._writer.flush()
 
-    def judged(self, step: int, found: Finding) -> None:
+    def judged(self, step: int, found: Verdict) -> None:
         """What an evaluation found after so many steps."""
         numbers = {f"evaluation/{name}": value for name, value in found.items() if isinstance(value, float)}
         self.log([(step, numbers)])

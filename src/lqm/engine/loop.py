@@ -17,7 +17,7 @@ from torch import Tensor
 from lqm.condensed import CondensedSet
 from lqm.engine.events import events_in
 from lqm.engine.panel import follow
-from lqm.engine.progress import Finding, warn
+from lqm.engine.progress import Verdict, warn
 from lqm.engine.run import Metrics, RunFolder
 from lqm.errors import ConfigError, DivergedError, StoppedError
 
@@ -48,7 +48,7 @@ class Method(Protocol):
 class Judge:
     """How a set is judged along the way: `find` scores it, after every so many steps and the last."""
 
-    find: Callable[[], Finding]
+    find: Callable[[], Verdict]
     every: int
 
     def due(self, done: int, steps: int) -> bool:

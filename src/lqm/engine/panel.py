@@ -14,7 +14,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from lqm.engine.progress import Finding, Pace, Progress, console_for
+from lqm.engine.progress import Pace, Progress, Verdict, console_for
 
 _WIDEST = 80
 _REFRESHES_A_SECOND = 4
@@ -22,7 +22,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 
 def follow(
-    what: str, total: int, done: int = 0, *, last: Finding | None = None, shown: bool = True
+    what: str, total: int, done: int = 0, *, last: Verdict | None = None, shown: bool = True
 ) -> "Panel | Progress":
     """A panel at a terminal, plain lines elsewhere; use it in a `with` block.
 
@@ -71,7 +71,7 @@ class Course:
         if low == high:
             return ""
         letters = min(width, len(means))
-        shown = [means[i * len(means) // letters] for i in range(letters)]
+        shown = [means[round(i * (len(means) - 1) / max(letters - 1, 1))] for i in range(letters)]
         return "".join(_BARS[round((len(_BARS) - 1) * (value - low) / (high - low))] for value in shown)
 
 
@@ -86,7 +86,7 @@ class Panel:
         last: the last evaluation that was made before.
     """
 
-    def __init__(self, what: str, total: int, done: int, console: Console, last: Finding | None) -> None:
+    def __init__(self, what: str, total: int, done: int, console: Console, last: Verdict | None) -> None:
         self._what, self._console, self._pace = what, console, Pace(total, done)
         self._metrics: Mapping[str, float] = {}
         self._courses: dict[str, Course] = {}
@@ -125,7 +125,7 @@ class Panel:
         self._judging = f"at step {step} ..."
         self._pace.pause()
 
-    def judged(self, step: int, found: Finding, left: int) -> None:
+    def judged(self, step: int, found: Verdict, left: int) -> None:
         """It has ended, and so many are still to come."""
         self._pace.go_on(left)
         self._found, self._judging = _found_in_words(step, found), ""
@@ -163,5 +163,5 @@ class Panel:
         return words
 
 
-def _found_in_words(step: int, found: Finding) -> str:
+def _found_in_words(step: int, found: Verdict) -> str:
     return f"{100 * found['accuracy']:.1f} % ± {100 * found['deviation']:.1f} at step {step}"

@@ -14,7 +14,7 @@ from rich.progress import Progress as Bar
 _SECONDS_BETWEEN_LINES = 5.0
 
 # What an evaluation along the way found: accuracy, deviation, the name of the protocol, and more to note.
-Finding = Mapping[str, Any]
+Verdict = Mapping[str, Any]
 
 
 def warn(message: str) -> None:
@@ -119,7 +119,7 @@ class Progress:
         """An evaluation begins after so many steps."""
         self._pace.pause()
 
-    def judged(self, step: int, found: Finding, left: int) -> None:
+    def judged(self, step: int, found: Verdict, left: int) -> None:
         """It has ended, and so many are still to come."""
         self._pace.go_on(left)
         if self._plain:

@@ -55,9 +55,8 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
         ordered = sorted(rows.values(), key=lambda runs: [str(runs[0].run[part]) for part in parts])
         header = ("method", "distance", _SIZES[size], *_COLUMNS)
         different = what_differs([runs[0].run for runs in ordered])
-        table = plain_table(header, [_row(runs, size) for runs in ordered], different)
-        table.title, table.title_justify = _title(tables[key][0]), "left"
-        yield table
+        rows_of_table = [_row(runs, size) for runs in ordered]
+        yield plain_table(header, rows_of_table, different, _title(tables[key][0]))
 
 
 def what_differs(runs: Sequence[Manifest]) -> str:

@@ -1,7 +1,6 @@
 """The accuracy matrix of a stream of tasks, as a table, as a picture and in a file."""
 
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +9,12 @@ import torch
 from rich.table import Table
 from torch import Tensor
 
+from lqm.errors import ArtifactError
 from lqm.files import write_atomically
 from lqm.report.figures.streams import matrix_figure
 from lqm.report.figures.style import house_style, plain, save
+from lqm.report.stream_runs import matrices_of
+from lqm.report.streams import read_stream
 from lqm.report.tables import Rows, markdown, plain_table
 
 if TYPE_CHECKING:
@@ -56,10 +58,8 @@ def write_result(result: "ContinualResult", folder: Path) -> None:
 def stored_matrices(folder: Path) -> Tensor:
     """The accuracy matrices of the result in a folder, [R, K, K]; R is 0 if it is missing or damaged."""
     try:
-        found = json.loads((folder / _RESULT).read_bytes())["matrices"]
-        numbers = [[[math.nan if x is None else x for x in row] for row in matrix] for matrix in found]
-        return torch.tensor(numbers, dtype=torch.float64)
-    except (OSError, ValueError, KeyError, TypeError):
+        return matrices_of(folder, read_stream(folder))
+    except ArtifactError:
         return torch.zeros(0, 0, 0)
 
 

@@ -17,20 +17,35 @@ class Curve(NamedTuple):
     values: list[float]
 
 
-def metric_curves(folder: Path, points: int = 300) -> dict[str, Curve]:
+def metric_curves(folder: Path, points: int = 300, *, steps: int | None = None) -> dict[str, Curve]:
     """Every metric that a run has logged but the seconds; of many steps, means of neighbours.
 
     A number that is not finite is left out.
+
+    Args:
+        folder: of the run.
+        points: of a curve, at most.
+        steps: only so many; a finished run may have been taken further since.
     """
-    lines = read_lines(folder / "metrics.jsonl")
+    lines = read_lines(folder / "metrics.jsonl")[:steps]
     names = dict.fromkeys(name for line in lines for name in line if name not in ("step", "seconds"))
-    known = {name: [line for line in lines if math.isfinite(line.get(name, math.nan))] for name in names}
+    known = {name: [line for line in lines if _is_finite(line.get(name))] for name in names}
     return {name: _thinned(found, name, points) for name, found in known.items() if found}
 
 
-def evaluation_curve(folder: Path) -> list[Record]:
-    """The evaluations that were made along a run: step, accuracy, deviation and more of each."""
-    return read_lines(folder / "evaluations.jsonl")
+def evaluation_curve(folder: Path, steps: int | None = None) -> list[Record]:
+    """The evaluations that were made along a run, or in its first steps: step, accuracy, deviation, ..."""
+    return [
+        line
+        for line in read_lines(folder / "evaluations.jsonl")
+        if (steps is None or line["step"] <= steps)
+        and _is_finite(line.get("accuracy"))
+        and _is_finite(line.get("deviation"))
+    ]
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def read_lines(path: Path) -> list[Record]:

@@ -29,9 +29,7 @@ def recipe_tables(source: str | None = None) -> Iterator[Table]:
             paper = ", ".join(f"{distance} {accuracy}" for distance, accuracy in recipe.paper.items())
             cells = (recipe.name, f"{settings.steps:,}", settings.network, paper, recipe.cost)
             rows.append(cells)
-        table = plain_table(_COLUMNS, rows)
-        table.title, table.title_justify = f"lqm condense {_example(name)} --recipe ...", "left"
-        yield table
+        yield plain_table(_COLUMNS, rows, title=f"lqm condense {_example(name)} --recipe ...")
 
 
 def _example(source: str) -> str:

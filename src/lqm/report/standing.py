@@ -3,18 +3,18 @@
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from statistics import fmean, pstdev
+from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from lqm.report.cases import Case
-from lqm.scores import Protocol
+from lqm.scores import Accuracies, Protocol
 
 Entry = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Bar:
+class Bar(Accuracies):
     """What networks trained on one set found.
 
     Attributes:
@@ -35,16 +35,6 @@ class Bar:
     cramer_von_mises: float
     extremes: float
 
-    @property
-    def accuracy(self) -> float:
-        """Mean over networks."""
-        return fmean(self.accuracies)
-
-    @property
-    def deviation(self) -> float:
-        """Population deviation over networks."""
-        return pstdev(self.accuracies)
-
 
 @dataclass(frozen=True)
 class Standing:
@@ -53,10 +43,12 @@ class Standing:
     Attributes:
         protocol: how.
         bars: the cases that were, and the real records beside them, from the least accurate on.
+        seeds: of the evaluations.
     """
 
     protocol: Protocol
-    bars: list[Bar] = field(default_factory=list)
+    bars: list[Bar]
+    seeds: tuple[int, ...] = (0,)
 
     def of_case(self, number: int) -> Bar | None:
         """What a case scored, if it was judged in this way."""
@@ -73,17 +65,29 @@ class Standing:
 
 
 def standings(cases: Sequence[Case]) -> list[Standing]:
-    """One for each way in which a case was judged; that which judged most of them first."""
+    """One for each way in which a case was judged, the first of which is to be looked at first.
+
+    Where cases were judged by several evaluation seeds, those count that all of them have in common.
+    """
     judged: defaultdict[str, list[tuple[int, Entry]]] = defaultdict(list)
     for number, case in enumerate(cases):
         for entry in case.manifest.get("scores", []):
             judged[json.dumps(entry["protocol"], sort_keys=True)].append((number, entry))
-    ordered = sorted(judged.values(), key=lambda found: -len({number for number, _ in found}))
-    return [_standing(cases, found) for found in ordered]
+    own = [json.dumps(case.manifest.get("evaluation"), sort_keys=True) for case in cases]
+    found = {way: _standing(cases, entries) for way, entries in judged.items()}
+    return [found[way] for way in sorted(found, key=lambda way: _rank(found[way], way in own))]
+
+
+def _rank(standing: Standing, asked_for: bool) -> tuple[int, bool, bool]:
+    """Ways that judged more cases come first; of these the one that the sets ask for, then one with full."""
+    return -sum(bar.case is not None for bar in standing.bars), not asked_for, standing.full is None
 
 
 def _standing(cases: Sequence[Case], found: Sequence[tuple[int, Entry]]) -> Standing:
     protocol = cases[0].kind.read_protocol(**found[0][1]["protocol"])
+    seeds = [{entry["seed"] for own, entry in found if own == number} for number in {own for own, _ in found}]
+    shared = set.intersection(*seeds) or set.union(*seeds)
+    found = [(number, entry) for number, entry in found if entry["seed"] in shared]
     bars = []
     for number in dict.fromkeys(number for number, _ in found):
         entries = [entry for own, entry in found if own == number]
@@ -98,7 +102,7 @@ def _standing(cases: Sequence[Case], found: Sequence[tuple[int, Entry]]) -> Stan
         label = name if sizes[name] == 1 else f"{name}, {records:,}"
         label = f"{label}, baseline" if label in taken else label
         bars.append(_bar(label, None, list(by_seed.values())))
-    return Standing(protocol, sorted(bars, key=lambda bar: bar.accuracy))
+    return Standing(protocol, sorted(bars, key=lambda bar: bar.accuracy), tuple(sorted(shared)))
 
 
 def _bar(name: str, case: int | None, entries: Sequence[Entry]) -> Bar:

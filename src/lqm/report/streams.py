@@ -11,6 +11,7 @@ from rich.table import Table
 
 from lqm.errors import ArtifactError
 from lqm.graphs.continual import Spread
+from lqm.graphs.sources.notes import counted
 from lqm.report.comparison import what_differs
 from lqm.report.tables import plain_table
 
@@ -38,9 +39,7 @@ def stream_tables(folders: Sequence[Path]) -> Iterator[Table]:
     for key in sorted(tables):
         records = tables[key]
         different = what_differs([record["config"] for record in records])
-        table = plain_table(_COLUMNS, [_row(record) for record in records], different)
-        table.title, table.title_justify = stream_title(records[0]), "left"
-        yield table
+        yield plain_table(_COLUMNS, [_row(record) for record in records], different, stream_title(records[0]))
 
 
 def read_stream(folder: Path) -> Record:
@@ -72,8 +71,8 @@ def stream_title(record: Record) -> str:
     config = record["config"]
     order = "" if config["stream"]["order"] == "labels" else ", classes shuffled"
     edges = ", with inter-task edges" if config["stream"]["inter_task_edges"] else ""
-    tasks = len(record["tasks"])
-    return f"{config['source']['name']}: {tasks} tasks, {config['scoring']}-incremental{order}{edges}"
+    tasks = counted(len(record["tasks"]), "task", "tasks")
+    return f"{config['source']['name']}: {tasks}, {config['scoring']}-incremental{order}{edges}"
 
 
 def _row(record: Record) -> tuple[str, ...]:

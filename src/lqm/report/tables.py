@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from lqm.scores import MATCHED, Protocol, Score
 
@@ -38,15 +39,24 @@ def score_markdown(by_network: Mapping[str, Scores], protocol: Protocol) -> str:
     return "\n".join([markdown(header, rows), *(f"\n{note}" for note in notes)]) + "\n"
 
 
-def plain_table(header: Sequence[str], rows: Rows, caption: str = "") -> Table:
-    """A table for the terminal; the first column to the left, the others to the right."""
+def plain_table(header: Sequence[str], rows: Rows, caption: str = "", title: str = "") -> Table:
+    """A table for the terminal; the first column to the left, the others to the right.
+
+    What stands in it is text: a folder may be called `[red]`.
+    """
     table = Table(
-        box=box.SIMPLE, pad_edge=False, collapse_padding=True, caption=caption, caption_justify="left"
+        box=box.SIMPLE,
+        pad_edge=False,
+        collapse_padding=True,
+        caption=Text(caption) if caption else None,
+        caption_justify="left",
+        title=Text(title) if title else None,
+        title_justify="left",
     )
     for index, column in enumerate(header):
-        table.add_column(column, justify="right" if index else "left", no_wrap=True)
+        table.add_column(Text(column), justify="right" if index else "left", no_wrap=True)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     return table
 
 

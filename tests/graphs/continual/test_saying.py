@@ -73,7 +73,7 @@ def test_notes_of_the_stream_are_said_before_the_run(capsys):
 def test_the_table_shows_the_matrix_in_percent_and_both_numbers():
     result = run(repeats=2)
     table = continual_table(result)
-    assert [column.header for column in table.columns] == [
+    assert [str(column.header) for column in table.columns] == [
         "after task",
         "task 0",
         "task 1",
@@ -115,6 +115,6 @@ def test_a_table_of_up_to_eight_tasks_fits_into_80_columns(tasks):
 def test_a_table_of_many_tasks_shows_averages_only(tmp_path):
     source = small_graph(classes=13, each=5, edges=40)
     result = run(source, classes_per_task=1, budget=1, method="random", settings={**LEARNING, "epochs": 1})
-    assert [column.header for column in continual_table(result).columns] == ["after task", "average"]
+    assert [str(column.header) for column in continual_table(result).columns] == ["after task", "average"]
     heat_map(result.matrix, tmp_path / "map.png", result.title)
     assert (tmp_path / "map.png").read_bytes()[:4] == b"\x89PNG"

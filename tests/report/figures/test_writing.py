@@ -183,7 +183,7 @@ def test_a_stream_with_other_things_than_matrices_is_refused(tmp_path, other):
     folder = stream(tmp_path / "stream")
     text = (folder / "result.json").read_text()
     (folder / "result.json").write_text(re.sub(r'"matrices": .*?\]\]\]', f'"matrices": {other}', text))
-    with pytest.raises(ArtifactError, match=r"the matrices of .*stream can't be read"):
+    with pytest.raises(ArtifactError, match=r"the accuracies in .*stream.result\.json are damaged"):
         write_figures([folder], tmp_path / "figures")
 
 

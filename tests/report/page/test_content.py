@@ -58,7 +58,8 @@ def test_the_bars_are_the_scores(page):
 def test_the_numbers_stand_in_a_table_too(page):
     for score in (page.found["mean"][0].score, page.found["mean"][0].rows["full"]):
         expected = (
-            f"{score.records:,} {100 * score.accuracy:.1f} ± {100 * score.deviation:.1f} "
+            f"{score.records:,} {len(score.accuracies)} "
+            f"{100 * score.accuracy:.1f} ± {100 * score.deviation:.1f} "
             f"{score.before.cramer_von_mises:.3f} {100 * score.before.extremes:.2f}"
         )
         assert expected in page.read.words
@@ -84,7 +85,7 @@ def test_the_manifests_are_there_as_they_are_written(page):
 
 
 def test_curves_are_what_the_run_logged(page):
-    for case, curves in zip(page.cases, page.data["curves"], strict=True):
+    for case, curves in zip(page.cases, page.data["learning"]["curves"], strict=True):
         lines = [json.loads(line) for line in (case.folder / "metrics.jsonl").read_text().splitlines()]
         assert curves["loss"]["steps"] == [1, 2, 3, 4]
         assert curves["loss"]["values"] == [line["loss"] for line in lines]
@@ -93,19 +94,26 @@ def test_curves_are_what_the_run_logged(page):
 
 
 def test_evaluations_along_the_way_are_drawn_if_there_are_any(page, tmp_path):
-    assert page.data["evaluations"] == [[], []]
+    assert page.data["learning"]["evaluations"] == {}
     folder = shutil.copytree(page.cases[0].folder, tmp_path / "run")
-    record = {"step": 4, "accuracy": 0.5, "deviation": 0.1, "protocol": "tiny"}
-    (folder / "evaluations.jsonl").write_text(json.dumps(record) + "\n")
+    records = [
+        {"step": 2, "accuracy": 0.4, "deviation": 0.1, "protocol": "other"},
+        {"step": 4, "accuracy": 0.5, "deviation": 0.1, "protocol": "tiny"},
+        {"step": 6, "accuracy": 0.6, "deviation": 0.1, "protocol": "tiny"},
+    ]
+    (folder / "evaluations.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     read = read_page(write_report(folder))
-    assert read.data["evaluations"] == [[record]]
-    assert "evaluations" in {found.get("data-chart") for found in read.of("div")}
+    assert read.data["learning"]["evaluations"] == {"other": [[records[0]]], "tiny": [[records[1]]]}, (
+        "a chart a protocol, and nothing of steps after those of the set"
+    )
+    charts = {found.get("data-chart") for found in read.of("div")}
+    assert charts >= {"evaluations:other", "evaluations:tiny"}
 
 
 def test_a_saved_set_without_its_run_has_no_curves(page, tmp_path):
     page.cases[0].small.save(tmp_path / "saved")
     read = read_page(write_report(tmp_path / "saved"))
-    assert read.data["curves"] == [{}]
+    assert read.data["learning"]["curves"] == [{}]
     assert "learning" not in {found.get("id") for _, found in read.elements}
 
 
@@ -213,4 +221,4 @@ def test_a_class_that_a_set_of_nodes_lacks_is_empty_on_the_page(nodes, tmp_path)
 def test_a_page_is_made_by_the_network_of_the_first_set(page):
     first = page.cases[0].manifest["evaluation"]
     assert first["network"] == PROTOCOL.network
-    assert page.data["explorer"]["network"] == PROTOCOL.kind
+    assert f"A fresh {PROTOCOL.kind} with random weights" in page.read.words

@@ -34,7 +34,7 @@ def made(features, sizes=(10, 10), classes=2, records=30, seed=0):
 
 def test_real_curves_are_the_real_values(page, latents):
     found = page.data["explorer"]
-    assert (found["network"], found["features"]) == ("ConvNet-3 of width 8", latents.features)
+    assert found["features"] == found["kept"] == latents.features
     assert [own["label"] for own in found["classes"]] == list(range(10))
     for own in found["classes"]:
         real = latents.real[own["label"]]

@@ -282,3 +282,10 @@ def test_data_that_have_moved_are_missed_and_found_again_where_they_are_named(tm
     assert f"can't be read from {place} any more" in page.words
     assert "the page is made without the real data" in capsys.readouterr().err
     assert read_page(write_report(tmp_path / "set", source=moved)).data["explorer"]
+
+
+def test_numbers_that_json_has_not_are_null():
+    from lqm.report.page import _finite
+
+    found = _finite({"a": [1.5, float("nan")], "b": (float("inf"), 2), "c": "nan", "d": None})
+    assert found == {"a": [1.5, None], "b": [None, 2], "c": "nan", "d": None}

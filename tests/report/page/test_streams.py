@@ -155,8 +155,8 @@ def test_one_task_has_no_transfer_and_one_repeat_no_deviation(tmp_path):
 def test_curves_are_those_of_the_first_condensation(streams):
     lines = (streams.runs[0] / "repeat-0" / "condense" / "metrics.jsonl").read_text().splitlines()
     logged = [json.loads(line) for line in lines]
-    assert streams.data["curves"][0]["loss"]["values"] == [line["loss"] for line in logged]
-    assert streams.data["curves"][1:] == [{}, {}]
+    assert streams.data["learning"]["curves"][0]["loss"]["values"] == [line["loss"] for line in logged]
+    assert streams.data["learning"]["curves"][1:] == [{}, {}]
 
 
 def test_the_same_stream_given_twice_is_one(streams, tmp_path):
@@ -213,3 +213,19 @@ def test_a_memory_of_a_stream_is_refused(streams, tmp_path):
     memory = streams.runs[0] / "repeat-0" / "memory" / "task-00"
     with pytest.raises(ConfigError, match="this set is the memory of task 0 of a stream"):
         write_report(memory, tmp_path / "page.html")
+
+
+def test_a_memory_that_has_gone_is_one_sentence(streams, tmp_path):
+    folder = shutil.copytree(streams.runs[0], tmp_path / "cat")
+    shutil.rmtree(folder / "repeat-0" / "memory" / "task-01")
+    with pytest.raises(ArtifactError, match="task-01 holds no condensed set"):
+        write_report(folder, source=streams.source)
+
+
+def test_joint_training_alone_is_not_held_against_itself(streams, tmp_path):
+    page = read_page(write_report(streams.runs[2], tmp_path / "page.html"))
+    assert "How far from keeping everything?" not in page.words
+
+
+def test_what_is_of_the_first_repeat_says_so(streams):
+    assert streams.read.words.count("in the first repeat") == 3

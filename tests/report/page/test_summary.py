@@ -1,5 +1,6 @@
 """The first answers: each follows from the scores, or from the latents where there are none."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 
 import lqm
 from lqm.condensed import CondensedNodes, CondensedPictures
+from lqm.graphs.evaluation import PROTOCOLS as NODE_PROTOCOLS
 from lqm.report.cases import Case, read_cases
 from lqm.report.latents import latents_of
 from lqm.report.page import write_report
@@ -33,6 +35,7 @@ def asked(cases, *bars, latents=None, tested=None):
 CASES = [case("a"), case("b")]
 GOOD, FAR = "How good is it?", "How far from all real data?"
 MATCHED, WORST = "How well is the distribution matched?", "Which class is worst?"
+WORST_MATCHED = "Which class is worst matched?"
 
 
 def test_accuracies_come_with_their_deviation():
@@ -41,7 +44,8 @@ def test_accuracies_come_with_their_deviation():
         (0, "60.0 %", "± 10.0"),
         (1, "90.0 %", "± 0.0"),
     ]
-    assert found.note == "So many of the 355 test pictures are named rightly by networks trained on it."
+    judges = "named rightly by networks trained on it (tiny: ConvNet-3 of width 8)."
+    assert found.note == f"So many of the 355 test pictures are {judges}"
     assert "of the test pictures" in asked(CASES, bar("a", 0, [0.5]))[GOOD].note
 
 
@@ -55,7 +59,7 @@ def test_the_way_to_all_real_data_is_in_points():
     note = asked(CASES, bar("a", 0, [0.6]), full, random, more)[FAR].note
     assert note.endswith("; 20 random ones, 40.0 %; 100 random ones, 80.0 %.")
     found = asked(CASES, bar("a", 0, [0.6]), random)[FAR]
-    assert [line.value for line in found.lines] == ["not measured"]
+    assert [line.value for line in found.lines] == ["not measured", "not judged"]
     assert "lqm evaluate with --baselines full" in found.note
 
 
@@ -64,15 +68,15 @@ def test_the_best_match_is_named_among_sets_of_one_size_only():
     assert [line.value for line in found.lines] == ["0.400", "0.300"]
     assert found.note.endswith("b matches best, 25 % lower than a.")
     mixed = [case("a", 10), case("b", 20)]
-    found = asked(mixed, bar("a", 0, [0.5], cvm=0.4), bar("b", 1, [0.5], cvm=0.3))[MATCHED]
+    found = asked(mixed, bar("a", 0, [0.5], 20, cvm=0.4), bar("b", 1, [0.5], 40, cvm=0.3))[MATCHED]
     assert "best" not in found.note
     assert "Only sets of as many records are to be compared" in found.note
 
 
-@pytest.mark.parametrize("statistic", [0.0, 0.3])
-def test_of_sets_that_match_as_well_none_is_best(statistic):
-    found = asked(CASES, bar("a", 0, [0.5], cvm=statistic), bar("b", 1, [0.5], cvm=statistic))[MATCHED]
-    assert "best" not in found.note
+@pytest.mark.parametrize(("one", "other"), [(0.0, 0.0), (0.3, 0.3), (0.1, 0.0997)])
+def test_of_sets_that_match_as_well_none_is_best(one, other):
+    found = asked(CASES, bar("a", 0, [0.5], cvm=one), bar("b", 1, [0.5], cvm=other))[MATCHED]
+    assert found.note.endswith("match equally well.")
     found = asked(CASES, bar("a", 0, [0.5], cvm=0.0), bar("b", 1, [0.5], cvm=0.3))[MATCHED]
     assert found.note.endswith("a matches best, 100 % lower than b.")
 
@@ -80,7 +84,7 @@ def test_of_sets_that_match_as_well_none_is_best(statistic):
 def test_the_worst_class_has_the_smallest_share_and_stands_beside_all_real_data():
     full = bar("full", None, [0.95], 1442, (0.9, 0.99))
     found = asked(
-        CASES, bar("a", 0, [0.5], by_class=(0.8, 0.6)), bar("b", 1, [0.5], by_class=(None, 0.7)), full
+        CASES, bar("a", 0, [0.5], by_class=(0.8, 0.6)), bar("b", 1, [0.5], by_class=(0.95, 0.7)), full
     )[WORST]
     assert [(line.value, line.more) for line in found.lines] == [("dog", "60.0 %"), ("dog", "70.0 %")]
     assert found.note.endswith("; on all real data, 99.0 % (dog).")
@@ -88,9 +92,27 @@ def test_the_worst_class_has_the_smallest_share_and_stands_beside_all_real_data(
     assert [(line.case, line.value) for line in found[WORST].lines] == [(1, "cat")]
 
 
-def test_sets_that_another_way_judged_have_no_line():
+def test_classes_that_are_as_bad_are_counted_and_where_all_are_none_is_worst():
+    three = [Case("a", replace(CASES[0].small, class_names=("cat", "dog", "fox")), Path("run"))]
+    (line,) = asked(three, bar("a", 0, [0.5], by_class=(0.5, 0.1, 0.1)))[WORST].lines
+    assert (line.value, line.more) == ("dog and 1 more", "10.0 %")
+    assert WORST not in asked(three, bar("a", 0, [0.5], by_class=(0.5, 0.5, 0.5)))
+
+
+def test_sets_that_another_way_judged_say_so():
     found = asked(CASES, bar("b", 1, [0.5], by_class=(0.1, 0.7)))
-    assert {line.case for answer in found.values() for line in answer.lines} == {1}
+    assert len(found) == 4
+    for answer in found.values():
+        first, second = answer.lines
+        assert (first.case, first.value, first.more) == (0, "not judged", "by tiny")
+        assert second.case == 1
+
+
+def test_random_real_records_of_as_many_are_what_a_match_is_held_against():
+    cvms = bar("random", None, [0.4], 20, cvm=0.5), bar("random, 40", None, [0.4], 40, cvm=0.7)
+    note = asked(CASES[:1], bar("a", 0, [0.5], 20), *cvms)[MATCHED].note
+    assert "As many random real ones have 0.500." in note
+    assert "0.700" not in note
 
 
 def test_without_scores_and_real_data_there_is_one_answer_with_what_to_run():
@@ -108,14 +130,15 @@ def test_without_scores_latents_answer(tmp_path):
     cases = read_cases([tmp_path / "0", tmp_path / "1"])
     latents = latents_of(cases, source)
     found = asked(cases, latents=latents, tested=24)
-    assert [*found] == [GOOD, MATCHED, WORST]
+    assert [*found] == [GOOD, MATCHED, WORST_MATCHED]
     assert [line.value for line in found[GOOD].lines] == ["not evaluated"] * 2
     assert [line.value for line in found[MATCHED].lines] == [f"{mean:.3f}" for mean in latents.means]
-    for line, matches in zip(found[WORST].lines, latents.matches, strict=True):
+    for line, matches in zip(found[WORST_MATCHED].lines, latents.matches, strict=True):
         means = [match.statistic.mean().item() for match in matches.values()]
         assert line.value == f"class {means.index(max(means))}"
         assert line.more == f"{max(means):.3f}"
-    assert "not evaluated yet" in found[WORST].note
+    assert "not evaluated yet" in found[WORST_MATCHED].note
+    assert "best" not in found[MATCHED].note, "one network is too few to say"
 
     page = read_page(write_report([tmp_path / "0", tmp_path / "1"], source=source))
     assert f"Run lqm evaluate {tmp_path / '0'} to find out." in page.words
@@ -123,13 +146,14 @@ def test_without_scores_latents_answer(tmp_path):
     assert "accuracy" not in {attributes.get("id") for _, attributes in page.elements}
 
 
-def test_scores_of_older_versions_without_classes_leave_the_worst_class_to_the_latents(judged, digits):
+def test_scores_of_older_versions_without_classes_name_no_worst_one(judged, digits):
     cases = read_cases([judged.runs["mean"]])
     latents = latents_of(cases, digits)
     old = Standing(PROTOCOL, [bar("dm + mean", 0, [0.5], cvm=0.125)])
     found = {answer.question: answer for answer in answers(cases, old, latents, None)}
     assert found[MATCHED].lines[0].value == "0.125", "the evaluation's, where there is one"
-    assert found[WORST].note == "By its Cramér-von Mises statistic."
+    assert WORST not in found
+    assert WORST_MATCHED not in found
 
 
 def test_the_page_answers_by_the_evaluation(page):
@@ -139,7 +163,9 @@ def test_the_page_answers_by_the_evaluation(page):
     full = page.found["mean"][0].rows["full"]
     assert f"dm + mean {in_points(score.accuracy - full.accuracy)} points" in words
     worst = min(range(10), key=lambda label: score.by_class[label])
-    assert f"dm + mean {worst} {100 * score.by_class[worst]:.1f} %" in words
+    others = sum(share == score.by_class[worst] for share in score.by_class) - 1
+    named = f"{worst} and {others} more" if others else str(worst)
+    assert f"dm + mean {named} {100 * score.by_class[worst]:.1f} %" in words
     (standing,) = standings(page.cases)
     assert f"dm + lqm {standing.of_case(1).cramer_von_mises:.3f}" in words
     assert f"So many of the {len(lqm.load_source('digits').test.labels)} test pictures" in words
@@ -148,6 +174,6 @@ def test_the_page_answers_by_the_evaluation(page):
 def test_nodes_are_called_nodes():
     small = CondensedNodes(None, torch.tensor([0, 1, -1]), ("a", "b"), {"budget": 2})
     nodes = Case("cat", small, Path("run"))
-    found = asked([nodes], bar("cat", 0, [0.5]), tested=7)
-    assert "the 7 test nodes" in found[GOOD].note
+    standing = Standing(NODE_PROTOCOLS["cat-500"], [bar("cat", 0, [0.5])])
+    assert "the 7 test nodes" in answers([nodes], standing, None, 7)[0].note
     assert nodes.records == 2

@@ -1,6 +1,5 @@
 """What figures are drawn from: sets by the data that they were condensed from, and streams of tasks."""
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,18 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
 from matplotlib.figure import Figure
-from torch import Tensor
 
 from lqm.condensed.export import safe_names
-from lqm.errors import ArtifactError, DataError
+from lqm.errors import DataError
 from lqm.origins import source_of
 from lqm.report.cases import Case, distinct_labels, each_once, read_cases
 from lqm.report.figures.repeated import key_of
 from lqm.report.latents import Latents, latents_of
-from lqm.report.streams import Record, is_stream, read_stream, tasks_of
-from lqm.sentences import reason
+from lqm.report.stream_runs import StreamRun, read_streams
+from lqm.report.streams import is_stream, read_stream, tasks_of
 
 
 class Drawing(NamedTuple):
@@ -70,26 +67,11 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Stream:
-    """What `lqm continual` found.
-
-    Attributes:
-        label: short, and unlike those of the other methods on the same tasks.
-        record: what its file holds.
-        matrices: accuracies A[r, k, i] in repeat r on task i after task k, [R, K, K]; NaN above the diagonal.
-    """
-
-    label: str
-    record: Record
-    matrices: Tensor
-
-
-@dataclass(frozen=True)
 class Tasks:
     """Streams of the same tasks, judged in the same way; `suffix` is as that of `Origin`."""
 
     suffix: str
-    streams: list[Stream]
+    streams: list[StreamRun]
 
 
 def read_subjects(
@@ -139,31 +121,9 @@ def _relabelled(cases: Sequence[Case]) -> list[Case]:
 
 
 def _tasks(folders: Sequence[Path]) -> list[Tasks]:
-    by_tasks: defaultdict[str, list[tuple[Path, Record]]] = defaultdict(list)
+    by_tasks: defaultdict[str, list[Path]] = defaultdict(list)
     for folder in folders:
-        record = read_stream(folder)
-        by_tasks[tasks_of(record)].append((folder, record))
-    names = [found[0][1]["config"]["source"]["name"] for found in by_tasks.values()]
-    groups = []
-    for suffix, found in zip(_suffixes(names), by_tasks.values(), strict=True):
-        labels = distinct_labels([record["config"] for _, record in found], [folder for folder, _ in found])
-        streams = [
-            Stream(label, record, _matrices(folder, record))
-            for label, (folder, record) in zip(labels, found, strict=True)
-        ]
-        groups.append(Tasks(suffix, streams))
-    return groups
-
-
-def _matrices(folder: Path, record: Record) -> Tensor:
-    try:
-        numbers = [
-            [[math.nan if x is None else x for x in row] for row in matrix] for matrix in record["matrices"]
-        ]
-        found = torch.tensor(numbers, dtype=torch.float64)
-        if not found.numel():
-            raise ValueError("there are none")
-        return found
-    except (TypeError, ValueError) as error:
-        remedy = "give its `lqm continual` command again"
-        raise ArtifactError(f"the matrices of {folder} can't be read ({reason(error)}); {remedy}") from error
+        by_tasks[tasks_of(read_stream(folder))].append(folder)
+    groups = [read_streams(found) for found in by_tasks.values()]
+    suffixes = _suffixes([streams[0].config["source"]["name"] for streams in groups])
+    return [Tasks(suffix, streams) for suffix, streams in zip(suffixes, groups, strict=True)]

@@ -1,5 +1,6 @@
 """One page that shows what condensed sets are worth: a file that opens from disk and needs no other."""
 
+import math
 import os
 from collections.abc import Sequence
 from datetime import date
@@ -86,6 +87,7 @@ def _render(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.policies["json.dumps_kwargs"] = {"allow_nan": False}
     static = {name: _text("static", name) for name in ("page.css", *_SCRIPTS)}
     libraries = [
         Markup("/*\n{}*/\n{}").format(_text("vendor", licence), _text("vendor", name))
@@ -93,13 +95,22 @@ def _render(page: Page) -> str:
     ]
     return templates.get_template(page.template).render(
         page.words,
-        data=page.data,
+        data=_finite(page.data),
         style=static["page.css"],
         scripts=[static[name] for name in _SCRIPTS],
         libraries=libraries,
         version=__version__,
         today=date.today().isoformat(),
     )
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for numbers that JSON has not."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    return [_finite(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _text(folder: str, name: str) -> Markup:

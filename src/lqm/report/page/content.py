@@ -10,12 +10,14 @@ from typing import Any
 from lqm.condensed import CondensedPictures
 from lqm.engine.progress import warn
 from lqm.errors import ConfigError, DataError
+from lqm.graphs.sources.notes import counted
 from lqm.origins import source_of
 from lqm.report.cases import Case, read_cases, size_of
 from lqm.report.history import evaluation_curve, metric_curves
 from lqm.report.latents import latents_of
 from lqm.report.page.explorer import explorer
 from lqm.report.page.gallery import gallery
+from lqm.report.page.learning import learning
 from lqm.report.page.summary import answers, type_of_records
 from lqm.report.standing import Standing, standings
 from lqm.report.tables import percent, protocol_in_words
@@ -47,15 +49,18 @@ def page_of_sets(runs: Sequence[Path], source: Any, data_dir: str | Path | None)
     """
     cases = read_cases(runs)
     _require_one_source(cases)
-    found_again = next((case for case in cases if case.manifest["origin"]), cases[0])
+    found_again = next((case for case in cases if case.manifest.get("origin")), cases[0])
     data, missing = real_data(found_again.kind, found_again.manifest, source, data_dir)
     latents = latents_of(cases, data) if data else None
     judged = standings(cases)
-    curves = [metric_curves(case.folder) for case in cases]
-    evaluations = [evaluation_curve(case.folder) for case in cases]
+    logged = learning(
+        [metric_curves(case.folder, steps=case.manifest["steps"]) for case in cases],
+        [evaluation_curve(case.folder, case.manifest["steps"]) for case in cases],
+    )
     pictures = [case.small for case in cases if isinstance(case.small, CondensedPictures)]
     shown = gallery(pictures, data) if pictures else None
     tested = None if data is None else len(data.test.labels if pictures else data.test)
+    curves = explorer(latents) if latents else None
     words = {
         "title": f"{cases[0].manifest['source']['name']}, condensed",
         "lead": _lead(cases, data),
@@ -66,10 +71,12 @@ def page_of_sets(runs: Sequence[Path], source: Any, data_dir: str | Path | None)
         "records": type_of_records(cases),
         "gallery": shown,
         "latents": latents,
+        "explorer": curves,
         "budgets": None if pictures else _budgets(cases, data),
-        "metrics": sorted({name for found in curves for name in found}),
+        "learning": logged,
+        "of_what": "",
+        "sizes_differ": len({case.records for case in cases}) > 1,
         "missing": missing,
-        "evaluated": any(evaluations),
         "loading": [_loading(case) for case in cases],
         "manifests": [json.dumps(case.manifest, indent=2, ensure_ascii=False) for case in cases],
     }
@@ -79,10 +86,9 @@ def page_of_sets(runs: Sequence[Path], source: Any, data_dir: str | Path | None)
         "standings": [_bars(found) for found in judged],
         "real": shown["real"] if shown else [],
         "pictures": _records(shown) if shown else [],
-        "explorer": explorer(latents) if latents else None,
+        "explorer": curves,
         "budgets": words["budgets"],
-        "curves": [{name: curve._asdict() for name, curve in found.items()} for found in curves],
-        "evaluations": evaluations,
+        "learning": logged,
     }
     return Page("sets.html.j2", words, data_of_charts)
 
@@ -116,14 +122,16 @@ def real_data(
 def _lead(cases: Sequence[Case], source: Any) -> str:
     """What became what, in a sentence."""
     records = type_of_records(cases)
-    classes = len(cases[0].small.class_names)
-    sizes = sorted({case.records for case in cases})
+    classes = counted(len(cases[0].small.class_names), "class", "classes")
+    sizes = sorted({int((case.small.labels >= 0).sum()) for case in cases})
+    cells = max(case.manifest.get("mosaic", 1) for case in cases) ** 2
     small = " or ".join(f"{size:,}" for size in sizes)
+    mosaics = f", mosaics of {cells}" if cells > 1 else ""
     if source is None:
-        return f"{small} synthetic {records} of {classes} classes."
+        return f"{small} synthetic {records} of {classes}{mosaics}."
     real = len(source.train.labels if records == "pictures" else source.train)
     share = " or ".join(_in_percent(size / real) for size in sizes)
-    return f"{real:,} real training {records} of {classes} classes became {small} ({share})."
+    return f"{real:,} real training {records} of {classes} became {small} ({share}){mosaics}."
 
 
 def _in_percent(share: float) -> str:
@@ -156,7 +164,7 @@ def _facts(case: Case) -> Content:
 def _standing(found: Standing, cases: Sequence[Case]) -> Content:
     full = found.full
     return {
-        "words": protocol_in_words(found.protocol, full.records if full else None),
+        "words": protocol_in_words(found.protocol, full.records if full else None) + _seeds(found),
         "full": full is not None,
         "spoken": ", ".join(f"{bar.name} {percent(bar.accuracy)} %" for bar in reversed(found.bars)),
         "rows": [
@@ -164,6 +172,7 @@ def _standing(found: Standing, cases: Sequence[Case]) -> Content:
                 "name": bar.name,
                 "case": bar.case,
                 "records": f"{bar.records:,}",
+                "networks": len(bar.accuracies),
                 "accuracy": f"{percent(bar.accuracy)} ± {percent(bar.deviation)}",
                 "cvm": f"{bar.cramer_von_mises:.3f}",
                 "extremes": f"{100 * bar.extremes:.2f}",
@@ -173,6 +182,11 @@ def _standing(found: Standing, cases: Sequence[Case]) -> Content:
         ],
         "missing": [case.label for number, case in enumerate(cases) if found.of_case(number) is None],
     }
+
+
+def _seeds(found: Standing) -> str:
+    """Which evaluation seeds were put together, if there are several."""
+    return f"; seeds {', '.join(map(str, found.seeds))} together" if len(found.seeds) > 1 else ""
 
 
 def _bars(found: Standing) -> list[Content]:

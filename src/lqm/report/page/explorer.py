@@ -20,10 +20,11 @@ _VALUES, _STEPS, _BARS = 300_000, 200, 40
 
 def explorer(latents: Latents) -> Content:
     """Curves of as many features of each class as a page holds, and statistics of all of them."""
+    classes = [_of_class(latents, label) for label in latents.real]
     return {
-        "network": latents.network,
         "features": latents.features,
-        "classes": [_of_class(latents, label) for label in latents.real],
+        "kept": min(len(own["features"]) for own in classes),
+        "classes": classes,
         "histogram": _histogram(latents),
         "extremes": [
             [match[label].extremes if label in match else None for label in latents.real]

@@ -9,6 +9,8 @@ from lqm.report.latents import Latents
 from lqm.report.standing import Bar, Standing
 from lqm.report.tables import percent
 
+Judged = dict[int, Bar]
+
 
 @dataclass(frozen=True)
 class Line:
@@ -41,44 +43,52 @@ def answers(
 
     Args:
         cases: the sets.
-        standing: what they scored, if they were evaluated.
+        standing: what they scored in one way of judging, if they were evaluated.
         latents: what a fresh network finds in them, if the real data are at hand.
         tested: how many records the networks were tested on, if that is known.
     """
-    bars = [standing.of_case(number) for number in range(len(cases))] if standing else [None] * len(cases)
-    judged = {number: bar for number, bar in enumerate(bars) if bar}
-    found = [_how_good(judged, cases, tested)]
-    if standing and judged:
-        found += [_how_far(judged, standing)]
-    statistics = {number: bar.cramer_von_mises for number, bar in judged.items()}
-    if latents and not judged:
-        statistics = {number: mean for number, mean in enumerate(latents.means) if mean is not None}
-    if statistics:
-        found += [_how_matched(cases, statistics)]
-    if any(bar.by_class for bar in judged.values()):
-        found += [_worst_class(judged, cases, standing)]
-    elif latents:
-        found += [_worst_matched(cases, latents, evaluated=bool(judged))]
-    return found
+    if standing is None:
+        found = [_not_evaluated(cases)]
+        if latents:
+            found += [_how_matched_by_one(cases, latents), *_worst_matched(cases, latents)]
+        return found
+    bars = {number: standing.of_case(number) for number in range(len(cases))}
+    judged = {number: bar for number, bar in bars.items() if bar}
+    others = [
+        Line(number, "not judged", f"by {standing.protocol.name}") for number in bars if not bars[number]
+    ]
+    found = [
+        _how_good(judged, standing, tested),
+        _how_far(judged, standing),
+        _how_matched(judged, cases, standing),
+        *_worst_class(judged, cases, standing),
+    ]
+    return [
+        Answer(each.question, sorted([*each.lines, *others], key=lambda line: line.case), each.note)
+        for each in found
+    ]
 
 
-def _how_good(judged: dict[int, Bar], cases: Sequence[Case], tested: int | None) -> Answer:
-    records = type_of_records(cases)
-    if not judged:
-        return Answer(
-            "How good is it?",
-            [Line(number, "not evaluated", "") for number in range(len(cases))],
-            f"Run lqm evaluate {shlex.quote(str(cases[0].folder))} to find out.",
-        )
+def _not_evaluated(cases: Sequence[Case]) -> Answer:
+    return Answer(
+        "How good is it?",
+        [Line(number, "not evaluated") for number in range(len(cases))],
+        f"Run lqm evaluate {shlex.quote(str(cases[0].folder))} to find out.",
+    )
+
+
+def _how_good(judged: Judged, standing: Standing, tested: int | None) -> Answer:
     lines = [
         Line(number, f"{percent(bar.accuracy)} %", f"± {percent(bar.deviation)}")
         for number, bar in judged.items()
     ]
-    of = f"the {tested:,} test {records}" if tested else f"the test {records}"
-    return Answer("How good is it?", lines, f"So many of {of} are named rightly by networks trained on it.")
+    protocol = standing.protocol
+    of = f"the {tested:,} test {protocol.records}" if tested else f"the test {protocol.records}"
+    note = f"So many of {of} are named rightly by networks trained on it ({protocol.name}: {protocol.kind})."
+    return Answer("How good is it?", lines, note)
 
 
-def _how_far(judged: dict[int, Bar], standing: Standing) -> Answer:
+def _how_far(judged: Judged, standing: Standing) -> Answer:
     full, records = standing.full, standing.protocol.records
     if full is None:
         return Answer(
@@ -86,9 +96,9 @@ def _how_far(judged: dict[int, Bar], standing: Standing) -> Answer:
             [Line(number, "not measured") for number in judged],
             "Networks have not been trained on all of them yet: lqm evaluate with --baselines full.",
         )
-    lines = []
-    for number, bar in judged.items():
-        lines.append(Line(number, in_points(bar.accuracy - full.accuracy), "points"))
+    lines = [
+        Line(number, in_points(bar.accuracy - full.accuracy), "points") for number, bar in judged.items()
+    ]
     beside = "".join(
         f"; {bar.records:,} random ones, {percent(bar.accuracy)} %" for bar in standing.real("random")
     )
@@ -96,55 +106,89 @@ def _how_far(judged: dict[int, Bar], standing: Standing) -> Answer:
     return Answer("How far from all real data?", lines, note)
 
 
-def _how_matched(cases: Sequence[Case], statistics: dict[int, float]) -> Answer:
-    lines = [Line(number, f"{statistic:.3f}") for number, statistic in statistics.items()]
-    what = "Cramér-von Mises statistic of the latent features: 0 would be the real distribution."
-    sizes = {cases[number].records for number in statistics}
+def _how_matched(judged: Judged, cases: Sequence[Case], standing: Standing) -> Answer:
+    statistics = {number: bar.cramer_von_mises for number, bar in judged.items()}
+    note = "Cramér-von Mises statistic of the latent features; lower is better."
+    sizes = {bar.records for bar in judged.values()}
     if len(sizes) > 1:
-        what += " Only sets of as many records are to be compared by it."
-    elif len(statistics) > 1:
-        best, next_best = sorted(statistics, key=lambda number: statistics[number])[:2]
-        if statistics[best] < statistics[next_best]:
-            lower = 100 * (1 - statistics[best] / statistics[next_best])
-            what += f" {cases[best].label} matches best, {lower:.0f} % lower than {cases[next_best].label}."
-    return Answer("How well is the distribution matched?", lines, what)
+        note += " Only sets of as many records are to be compared by it."
+    else:
+        for bar in standing.real("random"):
+            if bar.records in sizes:
+                note += f" As many random real ones have {bar.cramer_von_mises:.3f}."
+        if len(statistics) > 1:
+            note += " " + _best(statistics, cases)
+    return _matched(statistics, note)
 
 
-def _worst_class(judged: dict[int, Bar], cases: Sequence[Case], standing: Standing | None) -> Answer:
+def _best(statistics: dict[int, float], cases: Sequence[Case]) -> str:
+    best, next_best = sorted(statistics, key=lambda number: statistics[number])[:2]
+    names = cases[best].label, cases[next_best].label
+    above = statistics[next_best]
+    lower = round(100 * (1 - statistics[best] / above)) if above else 0
+    if lower == 0:
+        return f"{names[0]} and {names[1]} match equally well."
+    return f"{names[0]} matches best, {lower} % lower than {names[1]}."
+
+
+def _how_matched_by_one(cases: Sequence[Case], latents: Latents) -> Answer:
+    statistics = {number: mean for number, mean in enumerate(latents.means) if mean is not None}
+    note = "Cramér-von Mises statistic of the latent features, by one network; lower is better."
+    if len({case.records for case in cases}) > 1:
+        note += " Only sets of as many records are to be compared by it."
+    return _matched(statistics, note)
+
+
+def _matched(statistics: dict[int, float], note: str) -> Answer:
+    lines = [Line(number, f"{statistic:.3f}") for number, statistic in statistics.items()]
+    return Answer("How well is the distribution matched?", lines, note)
+
+
+def _worst_class(judged: Judged, cases: Sequence[Case], standing: Standing) -> list[Answer]:
+    """None where no class is worse than another, or shares by class were not noted."""
     names = cases[0].small.class_names
-    full = standing.full if standing else None
+    full = standing.full
     lines, beside = [], []
     for number, bar in judged.items():
         shares = {label: share for label, share in enumerate(bar.by_class) if share is not None}
-        if not shares:
+        worst = [label for label in shares if shares[label] == min(shares.values())]
+        if len(worst) == len(shares):
             continue
-        worst = min(shares, key=lambda label: shares[label])
-        lines.append(Line(number, names[worst], f"{percent(shares[worst])} %"))
-        if full and full.by_class and full.by_class[worst] is not None:
-            beside.append(f"{percent(full.by_class[worst])} % ({names[worst]})")
+        lines.append(Line(number, names[worst[0]] + _others(worst), f"{percent(shares[worst[0]])} %"))
+        if full and full.by_class and full.by_class[worst[0]] is not None:
+            beside.append(f"{percent(full.by_class[worst[0]])} % ({names[worst[0]]})")
+    if not lines:
+        return []
     note = "By the share of its test records that is named rightly"
     note += f"; on all real data, {', '.join(dict.fromkeys(beside))}." if beside else "."
-    return Answer("Which class is worst?", lines, note)
+    return [Answer("Which class is worst?", lines, note)]
 
 
-def _worst_matched(cases: Sequence[Case], latents: Latents, *, evaluated: bool) -> Answer:
+def _others(worst: Sequence[int]) -> str:
+    return f" and {len(worst) - 1} more" if len(worst) > 1 else ""
+
+
+def _worst_matched(cases: Sequence[Case], latents: Latents) -> list[Answer]:
+    """None where classes have different numbers of records, which the statistic grows with."""
+    if len({len(match.own) for matches in latents.matches for match in matches.values()}) > 1:
+        return []
     lines = []
     for number, matches in enumerate(latents.matches):
         means = {label: match.statistic.mean().item() for label, match in matches.items()}
         worst = max(means, key=lambda label: means[label])
         lines.append(Line(number, cases[number].small.class_names[worst], f"{means[worst]:.3f}"))
-    yet = "." if evaluated else "; not evaluated yet."
-    return Answer("Which class is worst?", lines, f"By its Cramér-von Mises statistic{yet}")
+    note = "By its Cramér-von Mises statistic; not evaluated yet."
+    return [Answer("Which class is worst matched?", lines, note)] if len(means) > 1 else []
 
 
 def in_points(difference: float) -> str:
     """A difference of two shares in points of a percent, with its sign.
 
     Example:
-        >>> in_points(-0.0342)
-        '−3.4'
+        >>> in_points(-0.0342), in_points(-0.0001)
+        ('−3.4', '+0.0')
     """
-    return f"{100 * difference:+.1f}".replace("-", "\N{MINUS SIGN}")
+    return f"{round(100 * difference, 1) + 0.0:+.1f}".replace("-", "\N{MINUS SIGN}")
 
 
 def type_of_records(cases: Sequence[Case]) -> str:

@@ -52,12 +52,11 @@ drawings.budgets = (width) => {
   const labels = d3.sort(totals.keys(), (label) => -totals[label]).slice(0, MOST_CLASSES).sort((a, b) => a - b);
   const kept = d3.range(data.labels.length).filter((number) => data.budgets.sets[number].length);
   const rows = kept.flatMap((number) => labels.map((label) => ({ case: number, label, count: data.budgets.sets[number][label] })));
-  const whole = d3.ticks(0, d3.max(totals), 8).filter(Number.isInteger);
   const longest = d3.max(labels, (label) => shortened(data.classNames[label]).length);
   return plot(width, {
     height: labels.length * (0.6 + 0.8 * kept.length) * size + 4 * size,
     marginLeft: Math.max(2, 0.5 * longest + 1) * size,
-    x: { label: "nodes", grid: true, ticks: whole, tickFormat: "d" },
+    x: { label: "nodes", grid: true, ticks: whole([0, d3.max(totals)], width), tickFormat: "d" },
     y: { axis: null, domain: kept, padding: 0.1 },
     fy: { domain: labels, label: null, axis: "left", tickFormat: (label) => shortened(data.classNames[label]), padding: 0.2 },
     color: { type: "identity" },
@@ -87,7 +86,7 @@ drawings.histogram = (width) => {
 };
 
 drawings.curve = (width, name) => {
-  const series = data.curves.flatMap((metrics, number) =>
+  const series = data.learning.curves.flatMap((metrics, number) =>
     metrics[name] ? [{ number, points: metrics[name].steps.map((step, place) => ({ x: step, y: metrics[name].values[place] })) }] : []);
   const positive = series.every(({ points }) => points.every((point) => point.y > 0));
   return lines(width, series, { x: "step", y: name, type: name === "loss" && positive ? "log" : "linear" });
@@ -95,8 +94,8 @@ drawings.curve = (width, name) => {
 
 const spread = (x, { mean, deviation }) => ({ x, y: 100 * mean, low: 100 * (mean - deviation), high: 100 * (mean + deviation) });
 
-drawings.evaluations = (width) => {
-  const series = data.evaluations.map((found, number) => ({ number, points: found.map((line) => spread(line.step, { mean: line.accuracy, deviation: line.deviation })) }));
+drawings.evaluations = (width, protocol) => {
+  const series = data.learning.evaluations[protocol].map((found, number) => ({ number, points: found.map((line) => spread(line.step, { mean: line.accuracy, deviation: line.deviation })) }));
   return lines(width, series, { x: "step", y: "accuracy %" });
 };
 

@@ -7,9 +7,11 @@ const DASHES = ["", "8 3", "2 3", "10 3 2 3", "14 4", "5 5", "1 4", "10 3 2 3 2 
 const SYMBOLS = ["circle", "square", "triangle", "diamond", "times", "plus", "star", "asterisk"];
 const MOST_CLASSES = 30;
 
+// From the ninth run on colours come again, with the next dash and mark.
+const form = (number) => (number + Math.floor(number / CASES)) % CASES;
 const colour = (number) => `var(--case-${number % CASES})`;
-const dash = (number) => DASHES[number % CASES];
-const symbol = (number) => SYMBOLS[number % CASES];
+const dash = (number) => DASHES[form(number)];
+const symbol = (number) => SYMBOLS[form(number)];
 const rem = () => parseFloat(getComputedStyle(document.documentElement).fontSize);
 const inPercent = (share) => (100 * share).toFixed(1);
 const shortened = (text, most = 16) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
@@ -59,6 +61,10 @@ function byClass(width, rows, { label, domain, order, ticks = [] }) {
   });
 }
 
+function whole(values, width) {
+  return d3.ticks(...d3.extent(values), Math.max(2, width / (5 * rem()))).filter(Number.isInteger);
+}
+
 function lines(width, series, { x, y, label, domain, type, ticks, zero }) {
   const marks = series.flatMap(({ number, points }) => [
     Plot.areaY(points.filter((point) => point.low !== undefined), { x: "x", y1: "low", y2: "high", fill: colour(number), fillOpacity: 0.15 }),
@@ -68,7 +74,7 @@ function lines(width, series, { x, y, label, domain, type, ticks, zero }) {
   ]);
   return plot(width, {
     height: Math.max(14 * rem(), Math.min(width * 0.55, 22 * rem())),
-    x: { label: x, ticks, tickFormat: ticks && "d" },
+    x: { label: x, ticks: ticks ?? whole(series.flatMap(({ points }) => points.map((point) => point.x)), width), tickFormat: ",d" },
     y: { label: y ?? label, grid: true, domain, type, zero, tickFormat: type === "log" ? "~g" : undefined, ticks: type === "log" ? 5 : undefined },
     marks: [zero ? Plot.ruleY([0]) : null, ...marks],
   });

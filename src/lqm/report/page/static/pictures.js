@@ -40,6 +40,20 @@ function startPictures() {
     dialog.scrollTop = 0;
   }
   tiles.forEach((tile, number) => tile.addEventListener("click", () => show(number)));
+  // Tab goes from set to set; arrows go from picture to picture.
+  for (const gallery of document.querySelectorAll(".gallery")) {
+    const own = [...gallery.querySelectorAll(".tile")];
+    const reach = (tile) => own.forEach((other) => { other.tabIndex = other === tile ? 0 : -1; });
+    reach(own[0]);
+    gallery.addEventListener("focusin", (event) => reach(event.target));
+    gallery.addEventListener("keydown", (event) => {
+      const row = event.target.parentElement.children.length;
+      const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -row, ArrowDown: row }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      own[Math.min(Math.max(own.indexOf(event.target) + step, 0), own.length - 1)].focus();
+    });
+  }
   document.getElementById("previous").addEventListener("click", () => show(current - 1));
   document.getElementById("next").addEventListener("click", () => show(current + 1));
   document.getElementById("close").addEventListener("click", () => dialog.close());
