@@ -31,7 +31,8 @@ class RunRecord:
         method: with what it was for, if that is a sketch or a stream.
         size: records of each class, or of all.
         steps: made, and of how many if it has not ended; of a sketch, encoders.
-        accuracy: of the last score, the mean over networks; of a stream, AA.
+        accuracy: of the last score by the set's own protocol, else of the last one, or of the last
+            evaluation along the way: the mean over networks; of a stream, AA.
         deviation: of it, if there are several.
         changed: when something in the folder last changed, in seconds of the system's clock.
         problem: why it is broken, in words.
@@ -162,9 +163,11 @@ def _described(run: RunRecord, config: Record, what: str = "") -> RunRecord:
 
 
 def _score(folder: Path, manifest: Record) -> tuple[float | None, float | None]:
-    """Accuracy and deviation of the last score in the manifest, or of the last evaluation along the way."""
+    """Accuracy and deviation of the last score by the set's own protocol, else of the last one there is."""
     if scores := manifest.get("scores"):
-        return scores[-1]["accuracy"], pstdev(scores[-1]["accuracies"])
+        own = [score for score in scores if score["protocol"] == manifest.get("evaluation")]
+        last = (own or scores)[-1]
+        return last["accuracy"], pstdev(last["accuracies"])
     last = last_line(folder / EVALUATIONS) or {}
     return last.get("accuracy"), last.get("deviation")
 

@@ -80,7 +80,7 @@ def test_the_table_shows_the_matrix_in_percent_and_both_numbers():
         "task 2",
         "average",
     ]
-    cells = [list(column.cells) for column in table.columns]
+    cells = [[str(cell) for cell in column.cells] for column in table.columns]
     assert cells[0] == ["0", "1", "2"]
     assert cells[1][2] == f"{100 * result.matrix[2, 0]:.1f}"
     assert cells[3][:2] == ["", ""]

@@ -5,7 +5,7 @@ drawings.accuracy = (width, which) => {
   const each = bars.flatMap((bar) => bar.accuracies.map((accuracy) => ({ accuracy, place: bar.place })));
   const full = bars.filter((bar) => bar.case === null && bar.name === "full");
   const row = 3.4 * size;
-  const above = { y: "place", dy: -0.27 * row - 0.5 * size, fontSize: 0.9 * size };
+  const above = { y: "place", dy: -0.27 * row - 0.5 * size, fontSize: 0.9 * size, fill: "currentColor", stroke: "var(--ground)", strokeWidth: 5 };
   return plot(width, {
     height: bars.length * row + 3.6 * size,
     marginLeft: 0.5 * size,
@@ -21,8 +21,8 @@ drawings.accuracy = (width, which) => {
       }),
       Plot.ruleY(bars, { x1: (bar) => 100 * (bar.accuracy - bar.deviation), x2: (bar) => 100 * (bar.accuracy + bar.deviation), y: "place", stroke: "var(--ink)", strokeWidth: 2 }),
       Plot.dot(each, { x: (found) => 100 * found.accuracy, y: "place", r: 0.2 * size, fill: "var(--ground)", stroke: "var(--ink)" }),
-      Plot.text(bars, { ...above, x: 0, text: (bar) => `${shortened(bar.name, 34)} (${bar.records.toLocaleString("en")})`, textAnchor: "start", fill: "currentColor" }),
-      Plot.text(bars, { ...above, x: 100, text: (bar) => `${inPercent(bar.accuracy)} ± ${inPercent(bar.deviation)}`, textAnchor: "end", fill: "currentColor", fontWeight: 600 }),
+      Plot.text(bars, { ...above, x: 0, text: (bar) => `${shortened(bar.name, 34)} (${bar.records.toLocaleString("en")})`, textAnchor: "start" }),
+      Plot.text(bars, { ...above, x: 100, text: (bar) => `${inPercent(bar.accuracy)} ± ${inPercent(bar.deviation)}`, textAnchor: "end", fontWeight: 600 }),
     ],
   });
 };
