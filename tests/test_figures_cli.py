@@ -41,7 +41,7 @@ def test_runs_become_figures(type_in, tmp_path, monkeypatch):
     ("words", "sentence"),
     [
         ((), "there is nothing to draw; name one or more runs, or folders of `lqm continual`"),
-        (("nowhere",), "nowhere holds no condensed set"),
+        (("nowhere",), "there is no folder nowhere"),
         (("nowhere", "--to", __file__), "test_figures_cli.py is a file; choose a folder for the figures"),
     ],
 )

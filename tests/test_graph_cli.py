@@ -45,7 +45,9 @@ def test_a_stream_is_learned_and_its_memories_are_sets(type_in, tmp_path, monkey
     assert len(lqm.load(folder / "repeat-1" / "memory" / "task-04").labels) == 4
     code, _, error = type_in("evaluate", folder)
     assert code == 1
-    assert "is the folder of a stream of tasks; `lqm compare` shows what it was worth" in error
+    assert (
+        "is the folder of a stream of tasks; `lqm report` and `lqm compare` show what it was worth" in error
+    )
     other = tmp_path / "runs" / "digits-knn-stream-random"
     assert type_in("continual", "digits-knn", "--method", "random", *words[:4], "--set", "epochs=3")[0] == 0
     third = (*words[:4], "--set", "epochs=3", "--out", tmp_path / "third")
@@ -163,3 +165,13 @@ def test_a_graph_that_has_moved_is_named_anew(type_in, tmp_path):
     assert type_in(*judge, "--data-dir", tmp_path / "new")[0] == 0
     (tmp_path / "new" / "mine.npz").rename(tmp_path / "newer" / "other.npz")
     assert type_in(*judge, "--source", tmp_path / "newer" / "other.npz")[0] == 0
+
+
+def test_a_stream_without_a_memory_is_no_condensed_set_and_says_so(type_in, tmp_path):
+    words = ("--method", "finetuning", "--repeats", 1, "--set", "epochs=1", "--out", tmp_path / "run")
+    code, printed, _ = type_in("continual", "digits-knn", *words)
+    assert code == 0
+    assert "all matrices and a heat map are in" in printed
+    code, _, error = type_in("evaluate", tmp_path / "run")
+    assert code == 1
+    assert "run is the folder of a stream of tasks; `lqm report` and `lqm compare` show" in error

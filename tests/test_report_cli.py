@@ -94,7 +94,7 @@ REFUSED = {
     "no runs": (lambda runs, own: (), "there is nothing to report on; name one or more runs"),
     "no such folder": (
         lambda runs, own: (own / "nothing",),
-        r"\S+nothing holds no condensed set \(no manifest\.json\); name a folder that .*",
+        r"there is no folder \S+nothing; name a run or a condensed set",
     ),
     "a file": (
         lambda runs, own: (runs / "digits-0" / "manifest.json",),

@@ -74,7 +74,7 @@ class LatentMatch:
 
     Attributes:
         cramer_von_mises: two-sample statistic between the set and the training records of its class; it
-            grows with the number of records, so only sets of as many are to be compared.
+            weighs a misfit by the number of records, so only sets of as many are to be compared.
         extremes: share of values outside the range of the training records of the class.
     """
 

@@ -122,10 +122,10 @@ def test_the_picture_dialog_opens_moves_and_closes_by_keyboard(demo_report, open
         tiles.nth(3).focus()
         page.keyboard.press("Enter")
         assert dialog.is_visible()
-        assert page.locator("#picture-title").inner_text() == "0, picture 4, by dm + mean"
+        assert page.locator("#picture-title").inner_text() == "class 0, picture 4, by dm + mean"
         assert page.locator("#picture-content .nearest li").count() == 3
         page.keyboard.press("ArrowRight")
-        assert page.locator("#picture-title").inner_text() == "0, picture 5, by dm + mean"
+        assert page.locator("#picture-title").inner_text() == "class 0, picture 5, by dm + mean"
         for _ in range(8):
             page.keyboard.press("Tab")
             assert page.evaluate(

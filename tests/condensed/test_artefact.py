@@ -82,8 +82,10 @@ def test_whitespace_added_by_an_editor_is_refused_too(tmp_path):
 
 
 def test_missing_pieces_are_named(tmp_path):
-    with pytest.raises(ArtifactError, match="holds no condensed set"):
+    with pytest.raises(ArtifactError, match=r"there is no folder .*nothing; name a run"):
         lqm.load(tmp_path / "nothing")
+    with pytest.raises(ArtifactError, match="holds no condensed set"):
+        lqm.load(tmp_path)
     small_set().save(tmp_path / "set")
     next((tmp_path / "set").glob("data-*")).unlink()
     with pytest.raises(ArtifactError, match="can't be read"):

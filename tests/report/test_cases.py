@@ -119,5 +119,5 @@ def test_records_are_what_networks_train_on(tmp_path):
 
 
 def test_a_folder_without_a_set_is_refused_by_name(tmp_path):
-    with pytest.raises(ArtifactError, match=r"nothing holds no condensed set"):
+    with pytest.raises(ArtifactError, match=r"there is no folder .*nothing; name a run"):
         read_cases([tmp_path / "nothing"])

@@ -115,3 +115,11 @@ def test_runs_on_graphs_show_their_budget():
     text = printed(graph_run(), run())
     assert "cora: quick, 200 epochs, gcn" in text
     assert text.index("budget") < text.index("digits:") < text.index("per")
+
+
+def test_a_copy_that_was_judged_otherwise_adds_its_scores():
+    one, other = run(), run(epochs=9)
+    other.manifest["data"] = one.manifest["data"]
+    found = printed(one, other)
+    assert "quick, 200 epochs" in found
+    assert "quick, 9 epochs" in found

@@ -109,18 +109,23 @@ def test_what_is_damaged_is_broken_and_says_why(run, name, content, problem):
     assert str(run) in found.problem
 
 
-def test_the_last_noted_score_counts_else_the_last_evaluation(run):
+def test_the_score_by_the_sets_own_protocol_counts_else_the_first_else_the_last_evaluation(run):
     evaluated(
         run, {"step": 2, "accuracy": 0.4, "deviation": 0.1}, {"step": 3, "accuracy": 0.5, "deviation": 0.2}
     )
     found = only(run.parent)
     assert (found.accuracy, found.deviation) == (0.5, 0.2)
     small = lqm.load(run)
-    for seed, accuracies in enumerate(((0.1, 0.2), (0.8, 0.9))):
-        score = {"protocol": {}, "seed": seed, "accuracy": sum(accuracies) / 2, "accuracies": accuracies}
+    own = small.manifest["evaluation"]
+    for protocol, accuracies, shown in (
+        ({}, (0.1, 0.2), 0.15),
+        ({"epochs": 3}, (0.4, 0.5), 0.15),
+        (own, (0.8, 0.9), 0.85),
+    ):
+        score = {"protocol": protocol, "seed": 0, "accuracy": sum(accuracies) / 2, "accuracies": accuracies}
         small = small.with_score(score)
-    found = only(run.parent)
-    assert (found.accuracy, found.deviation) == pytest.approx((0.85, 0.05))
+        found = only(run.parent)
+        assert (found.accuracy, found.deviation) == pytest.approx((shown, 0.05))
 
 
 def test_a_saved_set_without_its_run_is_done(made, tmp_path):

@@ -59,8 +59,7 @@ def test_a_set_scores_what_its_evaluation_found(standing, judged):
     assert bar.accuracy == scores[0].accuracy
     assert bar.deviation == scores[0].deviation
     assert bar.by_class == scores[0].by_class
-    assert bar.cramer_von_mises == scores[0].before.cramer_von_mises
-    assert bar.extremes == scores[0].before.extremes
+    assert (bar.before, bar.after) == (scores[0].before, scores[0].after)
     assert standing.protocol == PROTOCOL
 
 
@@ -73,7 +72,7 @@ def test_evaluations_by_two_seeds_are_pooled(judged):
     assert bar.accuracy == pytest.approx(fmean(one.accuracies + two.accuracies))
     assert bar.deviation == pytest.approx(pstdev(one.accuracies + two.accuracies))
     assert bar.by_class == pytest.approx([fmean(p) for p in zip(one.by_class, two.by_class, strict=True)])
-    assert bar.cramer_von_mises == fmean([one.before.cramer_von_mises, two.before.cramer_von_mises])
+    assert bar.before.cramer_von_mises == fmean([one.before.cramer_von_mises, two.before.cramer_von_mises])
 
 
 def test_baselines_of_all_cases_stand_there_once(standing, judged):

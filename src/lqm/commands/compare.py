@@ -19,7 +19,7 @@ def compare(runs: Runs, /) -> None:
 
     folders = without_pages(runs)
     if not folders:
-        raise lqm.LqmError("there is nothing to compare; name two or more runs")
+        raise lqm.LqmError("there is nothing to compare; name one or more runs")
     streams = [run for run in folders if is_stream(run)]
     sets = [lqm.load(run) for run in folders if run not in streams]
     console = Console()

@@ -82,4 +82,5 @@ def continual(
         device=device,
     )
     Console().print(continual_table(found))
-    print(f"all matrices, a heat map and what was kept are in {folder}; next: lqm report {folder}")
+    kept = ", a heat map and what was kept" if any(found.memories) else " and a heat map"
+    print(f"all matrices{kept} are in {folder}; next: lqm report {folder}")

@@ -100,11 +100,14 @@ def _read_manifest(path: Path) -> Manifest:
     try:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
+        if not path.parent.exists():
+            raise ArtifactError(f"there is no folder {path.parent}; name a run or a condensed set") from None
         memories = sorted(path.parent.glob("repeat-*/memory/task-*"))
-        if memories:
+        if memories or (path.parent / "result.json").exists():
+            kept = f", and `lqm.load` reads what was kept of each, such as {memories[0]}" if memories else ""
             raise ArtifactError(
-                f"{path.parent} is the folder of a stream of tasks; `lqm compare` shows what it was worth, "
-                f"and `lqm.load` reads what was kept of each, such as {memories[0]}"
+                f"{path.parent} is the folder of a stream of tasks; `lqm report` and `lqm compare` show what "
+                f"it was worth{kept}"
             ) from None
         if any(path.parent.glob("encoder-*.safetensors")):
             raise ArtifactError(

@@ -40,12 +40,14 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
     tables: defaultdict[str, list[Judged]] = defaultdict(list)
     for small in sets:
         refuse_memory(small.manifest)
-    for small in {small.manifest["data"]["sha256"]: small for small in sets}.values():
-        judgings: defaultdict[str, list[Manifest]] = defaultdict(list)
-        for score in small.manifest.get("scores", []):
-            judgings[_text(score["protocol"])].append(score)
-        for judging, scores in (judgings or {"": []}).items():
-            tables[_text(small.manifest["source"]) + judging].append(Judged(small.manifest, scores))
+    for copies in _same_data(sets):
+        judgings: defaultdict[str, dict[int, Manifest]] = defaultdict(dict)
+        for manifest in copies:
+            for score in manifest.get("scores", []):
+                judgings[_text(score["protocol"])][score["seed"]] = score
+        for judging, by_seed in (judgings or {"": {}}).items():
+            key = _text(copies[0]["source"]) + judging
+            tables[key].append(Judged(copies[0], list(by_seed.values())))
     for key in sorted(tables):
         size = next(size for size in _SIZES if size in tables[key][0].run)
         parts = (size, *_KIND)
@@ -57,6 +59,14 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
         different = what_differs([runs[0].run for runs in ordered])
         rows_of_table = [_row(runs, size) for runs in ordered]
         yield plain_table(header, rows_of_table, different, _title(tables[key][0]))
+
+
+def _same_data(sets: Sequence[CondensedSet]) -> list[list[Manifest]]:
+    """The manifests of each set; copies of a set count once, with all that either of them scored."""
+    copies: defaultdict[str, list[Manifest]] = defaultdict(list)
+    for small in sets:
+        copies[small.manifest["data"]["sha256"]].append(small.manifest)
+    return [*copies.values()]
 
 
 def what_differs(runs: Sequence[Manifest]) -> str:

@@ -31,8 +31,8 @@ class RunRecord:
         method: with what it was for, if that is a sketch or a stream.
         size: records of each class, or of all.
         steps: made, and of how many if it has not ended; of a sketch, encoders.
-        accuracy: of the last score by the set's own protocol, else of the last one, or of the last
-            evaluation along the way: the mean over networks; of a stream, AA.
+        accuracy: by the set's own protocol, else by the first that judged it, or of the last evaluation
+            along the way: the mean over networks; of a stream, AA.
         deviation: of it, if there are several.
         changed: when something in the folder last changed, in seconds of the system's clock.
         problem: why it is broken, in words.
@@ -163,11 +163,11 @@ def _described(run: RunRecord, config: Record, what: str = "") -> RunRecord:
 
 
 def _score(folder: Path, manifest: Record) -> tuple[float | None, float | None]:
-    """Accuracy and deviation of the last score by the set's own protocol, else of the last one there is."""
+    """Accuracy and deviation by the set's own protocol, else by the first that judged it."""
     if scores := manifest.get("scores"):
         own = [score for score in scores if score["protocol"] == manifest.get("evaluation")]
-        last = (own or scores)[-1]
-        return last["accuracy"], pstdev(last["accuracies"])
+        found = (own or scores)[0]
+        return found["accuracy"], pstdev(found["accuracies"])
     last = last_line(folder / EVALUATIONS) or {}
     return last.get("accuracy"), last.get("deviation")
 
@@ -183,13 +183,13 @@ def _read(path: Path) -> Record:
 
 
 def _last_change(folder: Path) -> float:
-    """When a file below the folder, other than its lock, was last written."""
-    times = [folder.stat().st_mtime]
+    """When a file of the run's own was last written; pictures and pages of it don't count."""
+    times = []
     for place, _, files in os.walk(folder):
         for name in files:
-            if name != ".lock":
+            if name.endswith((".json", ".jsonl", ".safetensors")):
                 try:
                     times.append(os.stat(os.path.join(place, name)).st_mtime)
                 except OSError:
                     continue
-    return max(times)
+    return max(times, default=folder.stat().st_mtime)

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from lqm.report.cases import Case
-from lqm.scores import Accuracies, Protocol
+from lqm.scores import Accuracies, LatentMatch, Protocol
 
 Entry = dict[str, Any]
 
@@ -23,8 +23,8 @@ class Bar(Accuracies):
         records: how many the networks were trained on.
         accuracies: of each network, of all evaluation seeds.
         by_class: share of right answers of each class; empty if it was not noted.
-        cramer_von_mises: before the training, averaged over classes, features and networks.
-        extremes: share of values outside the real range, likewise.
+        before: how well the latent distributions are kept under the networks before their training.
+        after: and after it.
     """
 
     name: str
@@ -32,8 +32,8 @@ class Bar(Accuracies):
     records: int
     accuracies: tuple[float, ...]
     by_class: tuple[float | None, ...]
-    cramer_von_mises: float
-    extremes: float
+    before: LatentMatch
+    after: LatentMatch
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,12 @@ def _bar(name: str, case: int | None, entries: Sequence[Entry]) -> Bar:
         entries[0]["records"],
         tuple(accuracy for entry in entries for accuracy in entry["accuracies"]),
         tuple(None if column[0] is None else fmean(column) for column in zip(*shares, strict=True)),
-        fmean(entry["before"]["cramer_von_mises"] for entry in entries),
-        fmean(entry["before"]["extremes"] for entry in entries),
+        _mean([entry["before"] for entry in entries]),
+        _mean([entry["after"] for entry in entries]),
+    )
+
+
+def _mean(matches: Sequence[Entry]) -> LatentMatch:
+    return LatentMatch(
+        fmean(match["cramer_von_mises"] for match in matches), fmean(match["extremes"] for match in matches)
     )

@@ -60,7 +60,8 @@ def test_the_numbers_stand_in_a_table_too(page):
         expected = (
             f"{score.records:,} {len(score.accuracies)} "
             f"{100 * score.accuracy:.1f} ± {100 * score.deviation:.1f} "
-            f"{score.before.cramer_von_mises:.3f} {100 * score.before.extremes:.2f}"
+            f"{score.before.cramer_von_mises:.3f} {score.after.cramer_von_mises:.3f} "
+            f"{100 * score.before.extremes:.2f} {100 * score.after.extremes:.2f}"
         )
         assert expected in page.read.words
     assert "tiny: 2 fresh ConvNet-3 of width 8, 20 epochs each at rate 0.1" in page.read.words

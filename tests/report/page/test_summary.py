@@ -14,6 +14,7 @@ from lqm.report.latents import latents_of
 from lqm.report.page import write_report
 from lqm.report.page.summary import answers, in_points
 from lqm.report.standing import Bar, Standing, standings
+from lqm.scores import LatentMatch
 from tests.report.making import PROTOCOL, chosen, read_page, tiny_source
 
 
@@ -23,8 +24,9 @@ def case(label, per_class=10, folder="run"):
     return Case(label, small, Path(folder))
 
 
-def bar(name, number, accuracies, records=20, by_class=(), cvm=0.25):
-    return Bar(name, number, records, tuple(accuracies), tuple(by_class), cvm, 0.0)
+def bar(name, number, accuracies, records=20, by_class=(), cvm=0.25, after=0.5):
+    matches = LatentMatch(cvm, 0.0), LatentMatch(after, 0.0)
+    return Bar(name, number, records, tuple(accuracies), tuple(by_class), *matches)
 
 
 def asked(cases, *bars, latents=None, tested=None):
@@ -44,8 +46,8 @@ def test_accuracies_come_with_their_deviation():
         (0, "60.0 %", "± 10.0"),
         (1, "90.0 %", "± 0.0"),
     ]
-    judges = "named rightly by networks trained on it (tiny: ConvNet-3 of width 8)."
-    assert found.note == f"So many of the 355 test pictures are {judges}"
+    judges = "networks trained on it name rightly (tiny: ConvNet-3 of width 8)."
+    assert found.note == f"The share of the 355 test pictures that {judges}"
     assert "of the test pictures" in asked(CASES, bar("a", 0, [0.5]))[GOOD].note
 
 
@@ -60,25 +62,25 @@ def test_the_way_to_all_real_data_is_in_points():
     assert note.endswith("; 20 random ones, 40.0 %; 100 random ones, 80.0 %.")
     found = asked(CASES, bar("a", 0, [0.6]), random)[FAR]
     assert [line.value for line in found.lines] == ["not measured", "not judged"]
-    assert "lqm evaluate with --baselines full" in found.note
+    assert found.note == "Run lqm evaluate run --baselines full to find out."
 
 
 def test_the_best_match_is_named_among_sets_of_one_size_only():
-    found = asked(CASES, bar("a", 0, [0.5], cvm=0.4), bar("b", 1, [0.5], cvm=0.3))[MATCHED]
+    found = asked(CASES, bar("a", 0, [0.5], cvm=0.4), bar("b", 1, [0.5], cvm=0.3, after=0.8))[MATCHED]
     assert [line.value for line in found.lines] == ["0.400", "0.300"]
-    assert found.note.endswith("b matches best, 25 % lower than a.")
+    assert found.note.endswith("b is 25 % lower than a; after the training, a is 38 % lower than b.")
     mixed = [case("a", 10), case("b", 20)]
     found = asked(mixed, bar("a", 0, [0.5], 20, cvm=0.4), bar("b", 1, [0.5], 40, cvm=0.3))[MATCHED]
-    assert "best" not in found.note
+    assert "lower than" not in found.note
     assert "Only sets of as many records are to be compared" in found.note
 
 
 @pytest.mark.parametrize(("one", "other"), [(0.0, 0.0), (0.3, 0.3), (0.1, 0.0997)])
 def test_of_sets_that_match_as_well_none_is_best(one, other):
     found = asked(CASES, bar("a", 0, [0.5], cvm=one), bar("b", 1, [0.5], cvm=other))[MATCHED]
-    assert found.note.endswith("match equally well.")
+    assert found.note.endswith("are equal; after the training, a and b are equal.")
     found = asked(CASES, bar("a", 0, [0.5], cvm=0.0), bar("b", 1, [0.5], cvm=0.3))[MATCHED]
-    assert found.note.endswith("a matches best, 100 % lower than b.")
+    assert "a is 100 % lower than b;" in found.note
 
 
 def test_the_worst_class_has_the_smallest_share_and_stands_beside_all_real_data():
@@ -87,7 +89,7 @@ def test_the_worst_class_has_the_smallest_share_and_stands_beside_all_real_data(
         CASES, bar("a", 0, [0.5], by_class=(0.8, 0.6)), bar("b", 1, [0.5], by_class=(0.95, 0.7)), full
     )[WORST]
     assert [(line.value, line.more) for line in found.lines] == [("dog", "60.0 %"), ("dog", "70.0 %")]
-    assert found.note.endswith("; on all real data, 99.0 % (dog).")
+    assert found.note.endswith("; by networks trained on all real data: dog 99.0 %.")
     found = asked(CASES, bar("a", 0, [0.5], by_class=(None, None)), bar("b", 1, [0.5], by_class=(0.1, 0.7)))
     assert [(line.case, line.value) for line in found[WORST].lines] == [(1, "cat")]
 
@@ -111,7 +113,7 @@ def test_sets_that_another_way_judged_say_so():
 def test_random_real_records_of_as_many_are_what_a_match_is_held_against():
     cvms = bar("random", None, [0.4], 20, cvm=0.5), bar("random, 40", None, [0.4], 40, cvm=0.7)
     note = asked(CASES[:1], bar("a", 0, [0.5], 20), *cvms)[MATCHED].note
-    assert "As many random real ones have 0.500." in note
+    assert "As many random real ones: 0.500." in note
     assert "0.700" not in note
 
 
@@ -138,7 +140,7 @@ def test_without_scores_latents_answer(tmp_path):
         assert line.value == f"class {means.index(max(means))}"
         assert line.more == f"{max(means):.3f}"
     assert "not evaluated yet" in found[WORST_MATCHED].note
-    assert "best" not in found[MATCHED].note, "one network is too few to say"
+    assert "lower than" not in found[MATCHED].note, "one network is too few to say"
 
     page = read_page(write_report([tmp_path / "0", tmp_path / "1"], source=source))
     assert f"Run lqm evaluate {tmp_path / '0'} to find out." in page.words
@@ -164,11 +166,11 @@ def test_the_page_answers_by_the_evaluation(page):
     assert f"dm + mean {in_points(score.accuracy - full.accuracy)} points" in words
     worst = min(range(10), key=lambda label: score.by_class[label])
     others = sum(share == score.by_class[worst] for share in score.by_class) - 1
-    named = f"{worst} and {others} more" if others else str(worst)
+    named = f"class {worst} and {others} more" if others else f"class {worst}"
     assert f"dm + mean {named} {100 * score.by_class[worst]:.1f} %" in words
     (standing,) = standings(page.cases)
-    assert f"dm + lqm {standing.of_case(1).cramer_von_mises:.3f}" in words
-    assert f"So many of the {len(lqm.load_source('digits').test.labels)} test pictures" in words
+    assert f"dm + lqm {standing.of_case(1).before.cramer_von_mises:.3f}" in words
+    assert f"The share of the {len(lqm.load_source('digits').test.labels)} test pictures" in words
 
 
 def test_nodes_are_called_nodes():

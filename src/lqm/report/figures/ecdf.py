@@ -39,9 +39,9 @@ def draw_ecdf(origins: Sequence[Origin]) -> Iterator[Drawing | LeftOut]:
 
 
 def distribution_figure(real: Tensor, synthetic: Mapping[str, Tensor | None], title: str) -> Figure:
-    """One feature in a panel for each set: all real values, the best k points, and the k that were kept.
+    """One feature in a panel for each set: all real values, the optimal k points, and the k that were kept.
 
-    The best points are the quantiles of the real values at the levels that minimise the Cramer-von Mises
+    The optimal points are the quantiles of the real values at the levels that minimise the Cramer-von Mises
     statistic, as many as the set has.
 
     Shapes: real [n]; each synthetic [k], or None if a set has nothing of the class.
@@ -63,7 +63,7 @@ def distribution_figure(real: Tensor, synthetic: Mapping[str, Tensor | None], ti
             continue
         best = column_quantiles(real[:, None], cramer_von_mises_levels(len(sample)).levels)[:, 0]
         statistic = cramer_von_mises(real[:, None], sample[:, None], ties="ecdf").item()
-        _draw_steps(panel, best, "best approximation by as many points", _BEST, width=1.4, style="--")
+        _draw_steps(panel, best, "optimal points", _BEST, width=1.4, style="--")
         _draw_steps(panel, sample, "condensed", _SYNTHETIC, width=1.8)
         panel.set_title(f"{heading}\nCramér-von Mises {statistic:.3f}")
         panel.xaxis.set_major_locator(MaxNLocator(5 if columns < 3 else 3))

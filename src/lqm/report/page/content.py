@@ -166,6 +166,7 @@ def _standing(found: Standing, cases: Sequence[Case]) -> Content:
     return {
         "words": protocol_in_words(found.protocol, full.records if full else None) + _seeds(found),
         "full": full is not None,
+        "judged": [found.of_case(number) for number in range(len(cases))],
         "spoken": ", ".join(f"{bar.name} {percent(bar.accuracy)} %" for bar in reversed(found.bars)),
         "rows": [
             {
@@ -174,8 +175,8 @@ def _standing(found: Standing, cases: Sequence[Case]) -> Content:
                 "records": f"{bar.records:,}",
                 "networks": len(bar.accuracies),
                 "accuracy": f"{percent(bar.accuracy)} ± {percent(bar.deviation)}",
-                "cvm": f"{bar.cramer_von_mises:.3f}",
-                "extremes": f"{100 * bar.extremes:.2f}",
+                "cvm": [f"{match.cramer_von_mises:.3f}" for match in (bar.before, bar.after)],
+                "extremes": [f"{100 * match.extremes:.2f}" for match in (bar.before, bar.after)],
                 "by_class": [percent(share) for share in bar.by_class],
             }
             for bar in reversed(found.bars)

@@ -31,6 +31,7 @@ def explorer(latents: Latents) -> Content:
             for match in latents.matches
         ],
         "means": latents.means,
+        "quartiles": [_quartiles(matches) for matches in latents.matches],
     }
 
 
@@ -86,6 +87,15 @@ def _histogram(latents: Latents) -> Content:
         "edges": torch.linspace(0, top, _BARS + 1).tolist(),
         "shares": [_shares(torch.cat(own), top) if own else None for own in statistics],
     }
+
+
+def _quartiles(matches: dict[int, ClassMatch]) -> list[float]:
+    """Of the statistics of all features of all classes; empty for a set without any."""
+    if not matches:
+        return []
+    every = torch.cat([match.statistic for match in matches.values()])
+    found: list[float] = np.quantile(every.numpy(), [0.25, 0.5, 0.75]).tolist()
+    return found
 
 
 def _shares(statistics: Tensor, top: float) -> list[float]:

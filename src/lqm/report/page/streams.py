@@ -195,8 +195,8 @@ def _beyond(spread: Spread) -> str:
 
 
 def _loading(stream: StreamRun) -> str:
-    """The lines of Python that read what was kept of a task."""
+    """The lines of Python that read what was kept of a task; empty without a memory."""
     memory = stream.folder / "repeat-0" / "memory" / "task-00"
     if not memory.exists():
-        return "# this method keeps no memory"
+        return ""
     return f"import lqm\nsmall = lqm.load({str(memory)!r})\ndata = small.to_pyg()"

@@ -59,7 +59,7 @@ def answers(
     ]
     found = [
         _how_good(judged, standing, tested),
-        _how_far(judged, standing),
+        _how_far(judged, cases, standing),
         _how_matched(judged, cases, standing),
         *_worst_class(judged, cases, standing),
     ]
@@ -73,8 +73,12 @@ def _not_evaluated(cases: Sequence[Case]) -> Answer:
     return Answer(
         "How good is it?",
         [Line(number, "not evaluated") for number in range(len(cases))],
-        f"Run lqm evaluate {shlex.quote(str(cases[0].folder))} to find out.",
+        f"Run lqm evaluate {_folder(cases[0])} to find out.",
     )
+
+
+def _folder(case: Case) -> str:
+    return shlex.quote(str(case.folder))
 
 
 def _how_good(judged: Judged, standing: Standing, tested: int | None) -> Answer:
@@ -84,17 +88,17 @@ def _how_good(judged: Judged, standing: Standing, tested: int | None) -> Answer:
     ]
     protocol = standing.protocol
     of = f"the {tested:,} test {protocol.records}" if tested else f"the test {protocol.records}"
-    note = f"So many of {of} are named rightly by networks trained on it ({protocol.name}: {protocol.kind})."
+    note = f"The share of {of} that networks trained on it name rightly ({protocol.name}: {protocol.kind})."
     return Answer("How good is it?", lines, note)
 
 
-def _how_far(judged: Judged, standing: Standing) -> Answer:
+def _how_far(judged: Judged, cases: Sequence[Case], standing: Standing) -> Answer:
     full, records = standing.full, standing.protocol.records
     if full is None:
         return Answer(
             "How far from all real data?",
             [Line(number, "not measured") for number in judged],
-            "Networks have not been trained on all of them yet: lqm evaluate with --baselines full.",
+            f"Run lqm evaluate {_folder(cases[next(iter(judged))])} --baselines full to find out.",
         )
     lines = [
         Line(number, in_points(bar.accuracy - full.accuracy), "points") for number, bar in judged.items()
@@ -107,28 +111,29 @@ def _how_far(judged: Judged, standing: Standing) -> Answer:
 
 
 def _how_matched(judged: Judged, cases: Sequence[Case], standing: Standing) -> Answer:
-    statistics = {number: bar.cramer_von_mises for number, bar in judged.items()}
-    note = "Cramér-von Mises statistic of the latent features; lower is better."
+    before = {number: bar.before.cramer_von_mises for number, bar in judged.items()}
+    after = {number: bar.after.cramer_von_mises for number, bar in judged.items()}
+    note = "Cramér-von Mises statistic of the latent features before the training; lower is better."
     sizes = {bar.records for bar in judged.values()}
     if len(sizes) > 1:
         note += " Only sets of as many records are to be compared by it."
     else:
         for bar in standing.real("random"):
             if bar.records in sizes:
-                note += f" As many random real ones have {bar.cramer_von_mises:.3f}."
-        if len(statistics) > 1:
-            note += " " + _best(statistics, cases)
-    return _matched(statistics, note)
+                note += f" As many random real ones: {bar.before.cramer_von_mises:.3f}."
+        if len(before) > 1:
+            note += f" {_lowest(before, cases)}; after the training, {_lowest(after, cases)}."
+    return _matched(before, note)
 
 
-def _best(statistics: dict[int, float], cases: Sequence[Case]) -> str:
+def _lowest(statistics: dict[int, float], cases: Sequence[Case]) -> str:
     best, next_best = sorted(statistics, key=lambda number: statistics[number])[:2]
     names = cases[best].label, cases[next_best].label
     above = statistics[next_best]
     lower = round(100 * (1 - statistics[best] / above)) if above else 0
     if lower == 0:
-        return f"{names[0]} and {names[1]} match equally well."
-    return f"{names[0]} matches best, {lower} % lower than {names[1]}."
+        return f"{names[0]} and {names[1]} are equal"
+    return f"{names[0]} is {lower} % lower than {names[1]}"
 
 
 def _how_matched_by_one(cases: Sequence[Case], latents: Latents) -> Answer:
@@ -154,14 +159,20 @@ def _worst_class(judged: Judged, cases: Sequence[Case], standing: Standing) -> l
         worst = [label for label in shares if shares[label] == min(shares.values())]
         if len(worst) == len(shares):
             continue
-        lines.append(Line(number, names[worst[0]] + _others(worst), f"{percent(shares[worst[0]])} %"))
+        name = _class(names[worst[0]])
+        lines.append(Line(number, name + _others(worst), f"{percent(shares[worst[0]])} %"))
         if full and full.by_class and full.by_class[worst[0]] is not None:
-            beside.append(f"{percent(full.by_class[worst[0]])} % ({names[worst[0]]})")
+            beside.append(f"{name} {percent(full.by_class[worst[0]])} %")
     if not lines:
         return []
-    note = "By the share of its test records that is named rightly"
-    note += f"; on all real data, {', '.join(dict.fromkeys(beside))}." if beside else "."
+    note = "The share of its test records that is named rightly"
+    note += f"; by networks trained on all real data: {', '.join(dict.fromkeys(beside))}." if beside else "."
     return [Answer("Which class is worst?", lines, note)]
+
+
+def _class(name: str) -> str:
+    """The name of a class, which is not to be taken for a number."""
+    return f"class {name}" if name[:1].isdigit() else name
 
 
 def _others(worst: Sequence[int]) -> str:
@@ -176,7 +187,7 @@ def _worst_matched(cases: Sequence[Case], latents: Latents) -> list[Answer]:
     for number, matches in enumerate(latents.matches):
         means = {label: match.statistic.mean().item() for label, match in matches.items()}
         worst = max(means, key=lambda label: means[label])
-        lines.append(Line(number, cases[number].small.class_names[worst], f"{means[worst]:.3f}"))
+        lines.append(Line(number, _class(cases[number].small.class_names[worst]), f"{means[worst]:.3f}"))
     note = "By its Cramér-von Mises statistic; not evaluated yet."
     return [Answer("Which class is worst matched?", lines, note)] if len(means) > 1 else []
 

@@ -20,7 +20,7 @@ drawings.accuracy = (width, which) => {
         fillOpacity: (bar) => (bar.case === null ? 0.55 : 1),
       }),
       Plot.ruleY(bars, { x1: (bar) => 100 * (bar.accuracy - bar.deviation), x2: (bar) => 100 * (bar.accuracy + bar.deviation), y: "place", stroke: "var(--ink)", strokeWidth: 2 }),
-      Plot.dot(each, { x: (found) => 100 * found.accuracy, y: "place", r: 0.2 * size, fill: "var(--ground)", stroke: "var(--ink)" }),
+      Plot.dot(each, { x: (found) => 100 * found.accuracy, y: "place", dy: 0.38 * size, r: 0.17 * size, fill: "var(--ground)", stroke: "var(--ink)" }),
       Plot.text(bars, { ...above, x: 0, text: (bar) => `${shortened(bar.name, 34)} (${bar.records.toLocaleString("en")})`, textAnchor: "start" }),
       Plot.text(bars, { ...above, x: 100, text: (bar) => `${inPercent(bar.accuracy)} ± ${inPercent(bar.deviation)}`, textAnchor: "end", fontWeight: 600 }),
     ],

@@ -65,6 +65,14 @@ function whole(values, width) {
   return d3.ticks(...d3.extent(values), Math.max(2, width / (5 * rem()))).filter(Number.isInteger);
 }
 
+// 1, 2 and 5 times the powers of ten; where these are fewer than three, ticks as on a plain axis.
+function logTicks(series) {
+  const [least, most] = d3.extent(series.flatMap(({ points }) => points.map((point) => point.y)));
+  const powers = d3.range(Math.floor(Math.log10(least)), Math.ceil(Math.log10(most)) + 1);
+  const found = powers.flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power)).filter((tick) => tick >= least && tick <= most);
+  return found.length >= 3 ? found : d3.ticks(least, most, 4);
+}
+
 function lines(width, series, { x, y, label, domain, type, ticks, zero }) {
   const marks = series.flatMap(({ number, points }) => [
     Plot.areaY(points.filter((point) => point.low !== undefined), { x: "x", y1: "low", y2: "high", fill: colour(number), fillOpacity: 0.15 }),
@@ -75,7 +83,7 @@ function lines(width, series, { x, y, label, domain, type, ticks, zero }) {
   return plot(width, {
     height: Math.max(14 * rem(), Math.min(width * 0.55, 22 * rem())),
     x: { label: x, ticks: ticks ?? whole(series.flatMap(({ points }) => points.map((point) => point.x)), width), tickFormat: ",d" },
-    y: { label: y ?? label, grid: true, domain, type, zero, tickFormat: type === "log" ? "~g" : undefined, ticks: type === "log" ? 5 : undefined },
+    y: { label: y ?? label, grid: true, domain, type, zero, tickFormat: type === "log" ? (value) => d3.format("~g")(value) : undefined, ticks: type === "log" ? logTicks(series) : undefined },
     marks: [zero ? Plot.ruleY([0]) : null, ...marks],
   });
 }

@@ -26,11 +26,11 @@ function startPictures() {
     const [set, label, place] = tiles[current].dataset.place.split(",").map(Number);
     const image = tiles[current].querySelector("img");
     const records = data.pictures[set][label][place];
-    title.textContent = `${data.classNames[label]}, picture ${place + 1}, by ${data.labels[set]}`;
+    title.textContent = `class ${data.classNames[label]}, picture ${place + 1}, by ${data.labels[set]}`;
     const parts = [element("img", { src: image.src, alt: image.alt, className: "large" })];
     const found = records.some((record) => record.nearest.length);
     if (records.length > 1) parts.push(element("p", {}, `A mosaic: networks are trained on its ${records.length} cells, each at full size.`));
-    if (found) parts.push(element("h3", {}, "The nearest real training pictures"), element("p", {}, "The distance is the root mean square difference of pixels, from 0 (the same) to 1 (black and white)."));
+    if (found) parts.push(element("h3", {}, "The nearest real training pictures"), element("p", {}, "The distance is the root mean square difference of pixels, from 0 (the same) to 1 (black and white). A distance near 0 gives that real picture away."));
     for (const record of records) {
       const near = neighbours(record.nearest);
       parts.push(record.cell ? element("div", { className: "cell" }, element("img", { src: record.cell, alt: `cell of ${image.alt}` }), near) : near);
