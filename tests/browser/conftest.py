@@ -23,7 +23,7 @@ ARGUMENTS = (
 )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
     path = os.environ.get("LQM_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
