@@ -222,7 +222,8 @@ class Kind:
             set, the source, the protocol, the seed and the device.
         score: the score of these: (records, source, protocol, seed=, device=, network=, full=, after_each=),
             and compute= if it compiles.
-        latents: what a network finds in the records of each class: (network, condensed set, source).
+        latents: what a network finds in the records of each class, a list for each of some condensed sets:
+            (network, sets, source).
         numbers: about how many numbers the layers of networks give in the evaluation of a set: (source,
             protocol, condensed set, full); none if they don't compile.
     """
@@ -237,5 +238,5 @@ class Kind:
     fresh_network: Callable[..., Any]
     records: Callable[[str, Any, Any, Any, int, torch.device], Callable[[int], Any]]
     score: Callable[..., Score]
-    latents: Callable[[Any, Any, Any], Iterator[ClassLatents]]
+    latents: Callable[[Any, Any, Any], Iterator[list[ClassLatents]]]
     numbers: Callable[[Any, Any, Any, bool], float] | None = None

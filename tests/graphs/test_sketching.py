@@ -14,6 +14,7 @@ from lqm.graphs.methods.cat import CaT, CaTSettings
 from lqm.graphs.population import population
 from lqm.graphs.sketching import require_same_weights
 from lqm.sketches import Shard, Sketch, encoder_of_step
+from tests.sketches.making import plain_loss
 
 CPU = torch.device("cpu")
 SEED, WIDTH, ENCODERS = 7, 16, 3
@@ -49,16 +50,6 @@ def embed(features, weight):
 def load_shard(folder, number):
     (path,) = folder.glob(f"encoder-{number:06d}.*")
     return load_file(path)
-
-
-def plain_loss(distance, real, synthetic):
-    """The definition, with numpy's quantiles."""
-    if distance == "mean":
-        return (real.mean(dim=0) - synthetic.mean(dim=0)).square().sum()
-    k = len(synthetic)
-    levels = (2 * np.arange(k) + 1) / (2 * k)
-    quantiles = torch.from_numpy(np.quantile(real.double().numpy(), levels, axis=0, method="hazen")).float()
-    return (quantiles - synthetic.sort(dim=0).values).square().sum() / k
 
 
 @pytest.mark.parametrize("distance", ["lqm", "mean"])

@@ -16,6 +16,7 @@ from lqm.images.methods.dm import DM, DMSettings
 from lqm.images.methods.idm import IDM, SNAPSHOTS, SPACING, IDMSettings
 from lqm.images.networks import make_network
 from lqm.sketches import Sketch, encoder_of_step
+from tests.sketches.making import plain_loss
 
 CPU = torch.device("cpu")
 NETWORK = "convnet:width=8:depth=2"
@@ -61,16 +62,6 @@ def shard_record(shard, label):
 def real_features(digits, network, record, label):
     """Of all real pictures of a class."""
     return network.embed(augment(digits.normalised(digits.train.of_class(label)), record))
-
-
-def plain_loss(distance, real, synthetic):
-    """The definition, with numpy's quantiles."""
-    if distance == "mean":
-        return (real.mean(dim=0) - synthetic.mean(dim=0)).square().sum()
-    k = len(synthetic)
-    levels = (2 * np.arange(k) + 1) / (2 * k)
-    quantiles = torch.from_numpy(np.quantile(real.double().numpy(), levels, axis=0, method="hazen")).float()
-    return (quantiles - synthetic.sort(dim=0).values).square().sum() / k
 
 
 class PlainSet:

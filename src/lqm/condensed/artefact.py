@@ -18,7 +18,7 @@ from lqm.files import is_temporary, remove_temporaries, write_atomically
 FORMAT = 3
 _READ = (2, 3)
 MANIFEST = "manifest.json"
-_DATA = re.compile(r"data-[0-9a-f]{12}\.safetensors")
+DATA_FILE = re.compile(r"data-[0-9a-f]{12}\.safetensors")
 _SEAL = re.compile(rb'"seal": "([0-9a-f]{64})"')
 _NO_SEAL = b'"seal": "' + b"0" * 64 + b'"'
 
@@ -39,7 +39,7 @@ def write_artefact(folder: Path, tensors: dict[str, Tensor], manifest: Manifest)
     write_manifest(folder, written)
     remove_temporaries(folder)
     for old in folder.iterdir():
-        if _DATA.fullmatch(old.name) and old.name != name:
+        if DATA_FILE.fullmatch(old.name) and old.name != name:
             old.unlink(missing_ok=True)
     return written
 
@@ -58,7 +58,7 @@ def require_free(folder: Path) -> None:
         raise ArtifactError(f"{folder} is a run's folder, which holds its own result; choose another path")
     manifest = folder / MANIFEST
     ours = manifest.exists() and _SEAL.search(manifest.read_bytes())
-    others = [p for p in folder.iterdir() if not (is_temporary(p) or _DATA.fullmatch(p.name))]
+    others = [p for p in folder.iterdir() if not (is_temporary(p) or DATA_FILE.fullmatch(p.name))]
     if others and not ours:
         raise ArtifactError(f"{folder} holds something else than a condensed set; choose another path")
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
+from torch import Tensor
 
 from lqm.engine.randomness import seeded
 from lqm.graphs.graph import Graph
@@ -123,23 +124,25 @@ def training_set(nodes: Graph, real: Inputs, source: GraphSource) -> TrainingSet
     return TrainingSet(inputs, labelled, nodes.labels[labelled])
 
 
+@torch.no_grad()
 def latent_match(network: GraphNetwork, data: TrainingSet, real: Inputs, source: GraphSource) -> LatentMatch:
     """How well nodes keep the latent distributions of their classes under one network."""
-    return match_of_classes(latents(network, data, real, source))
-
-
-@torch.no_grad()
-def latents(
-    network: GraphNetwork, data: TrainingSet, real: Inputs, source: GraphSource
-) -> Iterator[ClassLatents]:
-    """What a network finds in the nodes of each class.
-
-    Of a class with more than 500 training nodes, 500 are looked at, always the same ones; a class that the
-    set has no node of is left out.
-    """
     network.eval()
     around = network.embed(real)
     own = around if data.inputs is real else network.embed(data.inputs)
+    return match_of_classes(class_latents(around, own, data, source))
+
+
+def class_latents(
+    around: Tensor, own: Tensor, data: TrainingSet, source: GraphSource
+) -> Iterator[ClassLatents]:
+    """What was found in the nodes of each class.
+
+    Of a class with more than 500 training nodes, 500 are looked at, always the same ones; a class that the
+    set has no node of is left out.
+
+    Shapes: around [N, F], of all nodes of the source; own [M, F], of all nodes of the set.
+    """
     for label, nodes in enumerate(source.by_class):
         found = data.nodes[data.labels == label]
         if len(found):

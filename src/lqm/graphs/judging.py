@@ -1,12 +1,19 @@
 """How condensed nodes are judged, for `lqm.evaluate`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 
 from lqm.condensed import CondensedNodes
 from lqm.graphs.baselines import BASELINES, Chooser, baseline
-from lqm.graphs.evaluation import PROTOCOLS, GraphProtocol, fresh_network, latents, score, training_set
+from lqm.graphs.evaluation import (
+    PROTOCOLS,
+    GraphProtocol,
+    class_latents,
+    fresh_network,
+    score,
+    training_set,
+)
 from lqm.graphs.graph import as_graph
 from lqm.graphs.networks import GraphNetwork, Inputs, check_spec
 from lqm.graphs.source import GraphSource
@@ -30,9 +37,16 @@ def _records(
     return baseline(name, source, counts.tolist(), seed)
 
 
-def _latents(network: GraphNetwork, small: CondensedNodes, source: GraphSource) -> Iterator[ClassLatents]:
+@torch.no_grad()
+def _latents(
+    network: GraphNetwork, sets: Sequence[CondensedNodes], source: GraphSource
+) -> Iterator[list[ClassLatents]]:
+    network.eval()
     real = Inputs(source.graph.features, source.graph.adjacency, torch.device("cpu"))
-    return latents(network, training_set(as_graph(small), real, source), real, source)
+    around = network.embed(real)
+    for small in sets:
+        data = training_set(as_graph(small), real, source)
+        yield list(class_latents(around, network.embed(data.inputs), data, source))
 
 
 NODES = Kind(

@@ -1,6 +1,6 @@
 """What a set of pictures is worth: the test accuracy of fresh networks trained on it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from math import ceil
 from typing import ClassVar
@@ -198,19 +198,18 @@ def latent_match(
     network: Network, pictures: Pictures, source: ImageSource, compute: Compute | None = None
 ) -> LatentMatch:
     """How well pictures keep the latent distributions of their classes under one network."""
-    return match_of_classes(latents(network, pictures, source, compute))
-
-
-def latents(
-    network: Network, pictures: Pictures, source: ImageSource, compute: Compute | None = None
-) -> Iterator[ClassLatents]:
-    """What a network finds in the pictures of each class.
-
-    Of a class with more than 500 pictures, 500 are looked at, always the same ones.
-    """
 
     def features(images: Tensor, label: int) -> Tensor:
-        return latent_features(network, matched(images, label), source, compute)
+        return class_features(network, images, label, source, compute)
 
-    for label, real in enumerate(source.by_class):
-        yield ClassLatents(label, features(real, label), features(pictures.of_class(label), label))
+    return match_of_classes(
+        ClassLatents(label, features(real, label), features(pictures.of_class(label), label))
+        for label, real in enumerate(source.by_class)
+    )
+
+
+def class_features(
+    network: Network, images: Tensor, label: int, source: ImageSource, compute: Compute | None = None
+) -> Tensor:
+    """What a network finds in pictures of one class; in 500 if there are more, always the same ones."""
+    return latent_features(network, matched(images, label), source, compute)

@@ -1,6 +1,6 @@
 """How condensed pictures are judged, for `lqm.evaluate`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 
@@ -9,8 +9,8 @@ from lqm.images.baselines import BASELINES, Chooser, baseline
 from lqm.images.evaluation import (
     PROTOCOLS,
     EvaluationProtocol,
+    class_features,
     fresh_network,
-    latents,
     numbers_to_evaluate,
     score,
 )
@@ -34,8 +34,16 @@ def _records(
     return baseline(name, source, small.manifest["per_class"], seed, protocol.network, device)
 
 
-def _latents(network: Network, small: CondensedPictures, source: ImageSource) -> Iterator[ClassLatents]:
-    return latents(network, Pictures(*small.records()), source)
+def _latents(
+    network: Network, sets: Sequence[CondensedPictures], source: ImageSource
+) -> Iterator[list[ClassLatents]]:
+    real = [class_features(network, images, label, source) for label, images in enumerate(source.by_class)]
+    for small in sets:
+        pictures = Pictures(*small.records())
+        yield [
+            ClassLatents(label, features, class_features(network, pictures.of_class(label), label, source))
+            for label, features in enumerate(real)
+        ]
 
 
 PICTURES = Kind(

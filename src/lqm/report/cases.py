@@ -1,6 +1,5 @@
 """Condensed sets, read and named for a reader who sees several of them at once."""
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any
 
 from lqm.condensed import CondensedSet, load
 from lqm.evaluating import kind_of
+from lqm.report.records import apart
 from lqm.scores import Kind, refuse_memory
 
 Manifest = dict[str, Any]
@@ -107,14 +107,7 @@ def _title(config: Manifest) -> str:
 
 
 def _settings(config: Manifest, others: Sequence[Manifest]) -> str:
-    """The settings in which a run differs from others by the same method."""
-    alike = [other.get("settings", {}) for other in others if other["method"] == config["method"]]
-    own = config.get("settings", {})
-    return ", ".join(
-        f"{name} {value}"
-        for name, value in own.items()
-        if any(json.dumps(other.get(name)) != json.dumps(value) for other in alike)
-    )
+    return ", ".join(f"{name} {value}" for name, value in apart(config, others).items())
 
 
 _MORE: tuple[Callable[[Manifest], str], ...] = (

@@ -1,6 +1,5 @@
 """Runs side by side: a table a source and way of judging, a row a method, distance and budget."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import fmean, pstdev
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 from rich.table import Table
 
 from lqm.condensed import CondensedSet
+from lqm.report.records import apart, key_of
 from lqm.report.tables import plain_table
 from lqm.scores import refuse_memory
 
@@ -44,16 +44,16 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
         judgings: defaultdict[str, dict[int, Manifest]] = defaultdict(dict)
         for manifest in copies:
             for score in manifest.get("scores", []):
-                judgings[_text(score["protocol"])][score["seed"]] = score
+                judgings[key_of(score["protocol"])][score["seed"]] = score
         for judging, by_seed in (judgings or {"": {}}).items():
-            key = _text(copies[0]["source"]) + judging
+            key = key_of(copies[0]["source"]) + judging
             tables[key].append(Judged(copies[0], list(by_seed.values())))
     for key in sorted(tables):
         size = next(size for size in _SIZES if size in tables[key][0].run)
         parts = (size, *_KIND)
         rows: defaultdict[str, list[Judged]] = defaultdict(list)
         for judged in tables[key]:
-            rows[_text({part: judged.run[part] for part in parts})].append(judged)
+            rows[key_of({part: judged.run[part] for part in parts})].append(judged)
         ordered = sorted(rows.values(), key=lambda runs: [str(runs[0].run[part]) for part in parts])
         header = ("method", "distance", _SIZES[size], *_COLUMNS)
         different = what_differs([runs[0].run for runs in ordered])
@@ -80,18 +80,9 @@ def what_differs(runs: Sequence[Manifest]) -> str:
     """
     words = []
     for number, run in enumerate(runs, start=1):
-        alike = [other["settings"] for other in runs if other["method"] == run["method"]]
-        apart = [
-            f"{name}={value}"
-            for name, value in run["settings"].items()
-            if any(_text(other.get(name)) != _text(value) for other in alike)
-        ]
-        words += [f"{' '.join(apart)} (row {number})"] if apart else []
+        own = [f"{name}={value}" for name, value in apart(run, runs).items()]
+        words += [f"{' '.join(own)} (row {number})"] if own else []
     return "settings that differ: " + ", ".join(words) if words else ""
-
-
-def _text(record: Any) -> str:
-    return json.dumps(record, sort_keys=True)
 
 
 def _title(judged: Judged) -> str:

@@ -7,6 +7,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from lqm.engine.run import EVALUATIONS, METRICS
+
 Record = dict[str, Any]
 
 
@@ -27,7 +29,7 @@ def metric_curves(folder: Path, points: int = 300, *, steps: int | None = None) 
         points: of a curve, at most.
         steps: only so many; a finished run may have been taken further since.
     """
-    lines = read_lines(folder / "metrics.jsonl")[:steps]
+    lines = read_lines(folder / METRICS)[:steps]
     names = dict.fromkeys(name for line in lines for name in line if name not in ("step", "seconds"))
     known = {name: [line for line in lines if _is_finite(line.get(name))] for name in names}
     return {name: _thinned(found, name, points) for name, found in known.items() if found}
@@ -37,7 +39,7 @@ def evaluation_curve(folder: Path, steps: int | None = None) -> list[Record]:
     """The evaluations that were made along a run, or in its first steps: step, accuracy, deviation, ..."""
     return [
         line
-        for line in read_lines(folder / "evaluations.jsonl")
+        for line in read_lines(folder / EVALUATIONS)
         if (steps is None or line["step"] <= steps)
         and _is_finite(line.get("accuracy"))
         and _is_finite(line.get("deviation"))

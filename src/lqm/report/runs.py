@@ -2,14 +2,13 @@
 
 import json
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import pstdev
 from typing import Any
 
-from lqm.condensed.artefact import MANIFEST, read_artefact
+from lqm.condensed.artefact import DATA_FILE, MANIFEST, read_artefact
 from lqm.engine.run import EVALUATIONS, METRICS, in_use, last_line
 from lqm.errors import ArtifactError
 from lqm.sketches import Sketch
@@ -17,7 +16,6 @@ from lqm.sketches import Sketch
 Record = dict[str, Any]
 
 _RUN, _RESULT = "run.json", "result.json"
-_DATA = re.compile(r"data-[0-9a-f]{12}\.safetensors")
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,9 @@ def find_runs(folder: Path) -> list[RunRecord]:
 def _run_folders(folder: Path) -> Iterator[Path]:
     """The folders of runs, without those that belong to a run."""
     for place, below, files in os.walk(folder):
-        ours = any(_DATA.fullmatch(name) for name in files) or (MANIFEST in files and _is_sealed(Path(place)))
+        ours = any(DATA_FILE.fullmatch(name) for name in files) or (
+            MANIFEST in files and _is_sealed(Path(place))
+        )
         if _RUN in files or ours:
             below.clear()
             yield Path(place)

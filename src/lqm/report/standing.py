@@ -1,6 +1,5 @@
 """What sets scored beside random, herded and all real records, one way of judging at a time."""
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from lqm.report.cases import Case
+from lqm.report.records import key_of
 from lqm.scores import Accuracies, LatentMatch, Protocol
 
 Entry = dict[str, Any]
@@ -35,6 +35,11 @@ class Bar(Accuracies):
     before: LatentMatch
     after: LatentMatch
 
+    @property
+    def rule(self) -> str | None:
+        """How real records were chosen: `random`, `herding`, `full`, ...; None for a case."""
+        return self.name.split(",")[0] if self.case is None else None
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -56,7 +61,7 @@ class Standing:
 
     def real(self, name: str) -> list[Bar]:
         """What real records chosen in one way scored, a bar a size."""
-        return [bar for bar in self.bars if bar.case is None and bar.name.split(",")[0] == name]
+        return [bar for bar in self.bars if bar.rule == name]
 
     @property
     def full(self) -> Bar | None:
@@ -72,8 +77,8 @@ def standings(cases: Sequence[Case]) -> list[Standing]:
     judged: defaultdict[str, list[tuple[int, Entry]]] = defaultdict(list)
     for number, case in enumerate(cases):
         for entry in case.manifest.get("scores", []):
-            judged[json.dumps(entry["protocol"], sort_keys=True)].append((number, entry))
-    own = [json.dumps(case.manifest.get("evaluation"), sort_keys=True) for case in cases]
+            judged[key_of(entry["protocol"])].append((number, entry))
+    own = [key_of(case.manifest.get("evaluation")) for case in cases]
     found = {way: _standing(cases, entries) for way, entries in judged.items()}
     return [found[way] for way in sorted(found, key=lambda way: _rank(found[way], way in own))]
 

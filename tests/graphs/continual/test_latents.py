@@ -25,7 +25,9 @@ def whole_memory(stream, task):
 def test_a_memory_of_everything_looks_like_the_task_itself():
     stream = a_stream()
     network = make_network("gcn:width=8", stream.tasks[0].graph.width, len(stream.class_names))
-    found = list(memory_latents(network, stream, [whole_memory(stream, task) for task in stream.tasks]))
+    memory = [whole_memory(stream, task) for task in stream.tasks]
+    nothing, found = memory_latents(network, stream, [[], memory])
+    assert nothing == []
     assert [label for label, _, _ in found] == list(range(5))
     for _, real, own in found:
         torch.testing.assert_close(own, real)
@@ -34,7 +36,9 @@ def test_a_memory_of_everything_looks_like_the_task_itself():
 def test_real_nodes_are_seen_in_the_graph_of_their_task():
     stream = a_stream()
     network = make_network("gcn:width=8", stream.tasks[0].graph.width, len(stream.class_names)).eval()
-    found = list(memory_latents(network, stream, [whole_memory(stream, task) for task in stream.tasks]))
+    memory = [whole_memory(stream, task) for task in stream.tasks]
+    nothing, found = memory_latents(network, stream, [[], memory])
+    assert nothing == []
     for task in stream.tasks:
         around = network.embed(Inputs(task.graph.features, task.graph.adjacency, torch.device("cpu")))
         for output, nodes in zip(task.outputs, task.by_class, strict=True):

@@ -13,14 +13,24 @@ from lqm.scores import ClassLatents, matched
 
 @torch.no_grad()
 def memory_latents(
-    network: GraphNetwork, stream: Stream, memories: Sequence[CondensedNodes]
-) -> Iterator[ClassLatents]:
-    """Training nodes of each class in the graph of its task (500 at most), and those that are kept of it."""
+    network: GraphNetwork, stream: Stream, sets: Sequence[Sequence[CondensedNodes]]
+) -> Iterator[list[ClassLatents]]:
+    """Training nodes of each class in the graph of its task (500 at most), and those that are kept of it.
+
+    Args:
+        network: looks at them.
+        stream: the tasks.
+        sets: the memories of all tasks, of each of several ways to keep them; nothing where none is kept.
+    """
     network.eval()
     device = torch.device("cpu")
-    for task, inputs, memory in zip(stream.tasks, whole_graphs(stream, device), memories, strict=True):
-        kept = of_memory(memory, device)
-        around, own = network.embed(inputs), network.embed(kept.inputs)
-        for output, nodes in zip(task.outputs, task.by_class, strict=True):
-            mine = kept.nodes[kept.labels == output]
-            yield ClassLatents(output, around[matched(nodes, output)], own[mine])
+    around = [network.embed(inputs) for inputs in whole_graphs(stream, device)]
+    for memories in sets:
+        found = []
+        for task, real, memory in zip(stream.tasks, around, memories, strict=True) if memories else ():
+            kept = of_memory(memory, device)
+            own = network.embed(kept.inputs)
+            for output, nodes in zip(task.outputs, task.by_class, strict=True):
+                mine = kept.nodes[kept.labels == output]
+                found.append(ClassLatents(output, real[matched(nodes, output)], own[mine]))
+        yield found

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from matplotlib.figure import Figure
 
 from lqm.report.cases import Case
-from lqm.report.figures.repeated import key_of
 from lqm.report.figures.style import (
     COLUMN,
     PAGE,
@@ -23,6 +22,7 @@ from lqm.report.figures.style import (
 )
 from lqm.report.figures.subjects import Drawing, LeftOut, Origin, file_names
 from lqm.report.history import Record, evaluation_curve
+from lqm.report.records import key_of
 from lqm.report.standing import standings
 
 _REFERENCES = ("random", "full")
@@ -42,8 +42,7 @@ def draw_accuracy_by_step(origins: Sequence[Origin]) -> Iterator[Drawing | LeftO
     for origin in origins:
         by_protocol: defaultdict[str, list[Along]] = defaultdict(list)
         for case in origin.cases:
-            records = [record for record in evaluation_curve(case.folder) if "accuracy" in record]
-            if records:
+            if records := evaluation_curve(case.folder):
                 by_protocol[key_of(case.manifest["evaluation"])].append(Along(case, records))
         protocols = [runs[0].case.manifest["evaluation"]["name"] for runs in by_protocol.values()]
         names = [f"-{name}" for name in file_names(protocols)] if len(protocols) > 1 else [""]
@@ -63,7 +62,7 @@ def _figure(origin: Origin, runs: Sequence[Along]) -> Figure:
             look(number),
             [record["step"] for record in records],
             [100 * record["accuracy"] for record in records],
-            [100 * record.get("deviation", 0.0) for record in records],
+            [100 * record["deviation"] for record in records],
             case.label,
         )
     protocol = runs[0].case.manifest["evaluation"]
@@ -72,7 +71,7 @@ def _figure(origin: Origin, runs: Sequence[Along]) -> Figure:
         for standing in standings(origin.cases)
         if asdict(standing.protocol) == protocol
         for bar in standing.bars
-        if bar.case is None and bar.name.split(",")[0] in _REFERENCES
+        if bar.rule in _REFERENCES
     ]
     for number, bar in enumerate(real):
         level(panel, look_of_real(number), 100 * bar.accuracy, f"{bar.name} (real)")

@@ -8,6 +8,7 @@ from statistics import fmean, pstdev
 from typing import Any, TypeVar
 
 from lqm.report.cases import Case, distinct_labels
+from lqm.report.records import key_of
 
 Entry = dict[str, Any]
 Place = TypeVar("Place", bound=Hashable)
@@ -124,11 +125,6 @@ def alike(cases: Sequence[Case]) -> dict[str, list[int]]:
     seedless = [{name: case.manifest[name] for name in case.manifest if name != "seed"} for case in first]
     labels = distinct_labels(seedless, [case.folder for case in first])
     return dict(zip(labels, groups.values(), strict=True))
-
-
-def key_of(record: Any) -> str:
-    """A record as text: the same for equal ones."""
-    return json.dumps(record, sort_keys=True)
 
 
 def _made(case: Case) -> dict[str, Any]:

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
-from lqm.report.figures.repeated import SPREAD, Entry, Repeated, judgings, key_of, series_of
+from lqm.report.figures.repeated import SPREAD, Entry, Repeated, judgings, series_of
 from lqm.report.figures.style import COLUMN, grouped_bars, legend_below, new_figure, plain, set_title
 from lqm.report.figures.subjects import Drawing, LeftOut, Origin
+from lqm.report.records import key_of
 
 NOT_EVALUATED = "none of these runs was evaluated; run `lqm evaluate` on them"
 

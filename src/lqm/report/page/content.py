@@ -157,7 +157,6 @@ def _facts(case: Case) -> Content:
         "steps": f"{manifest['steps']:,}",
         "time": str(timedelta(seconds=round(manifest["seconds"]))),
         "recipe": manifest.get("recipe") or "none",
-        "mosaic": manifest.get("mosaic", 1),
     }
 
 
@@ -171,7 +170,6 @@ def _standing(found: Standing, cases: Sequence[Case]) -> Content:
         "rows": [
             {
                 "name": bar.name,
-                "case": bar.case,
                 "records": f"{bar.records:,}",
                 "networks": len(bar.accuracies),
                 "accuracy": f"{percent(bar.accuracy)} ± {percent(bar.deviation)}",

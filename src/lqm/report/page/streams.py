@@ -17,7 +17,7 @@ from lqm.graphs.judging import NODES
 from lqm.graphs.networks import describe, make_network
 from lqm.graphs.source import GraphSource
 from lqm.graphs.stream import make_stream
-from lqm.report.cases import each_once, size_of
+from lqm.report.cases import size_of
 from lqm.report.history import metric_curves
 from lqm.report.latents import Latents, measure
 from lqm.report.page.content import Content, Page, real_data
@@ -35,7 +35,7 @@ def page_of_streams(folders: Sequence[Path], source: Any, data_dir: str | Path |
     Raises:
         LqmError: when a result is damaged, or they are of different tasks.
     """
-    streams = read_streams(each_once(folders))
+    streams = read_streams(folders)
     first = streams[0].record
     for stream in streams[1:]:
         if tasks_of(stream.record) != tasks_of(first):
@@ -166,8 +166,8 @@ def _latents(
     spec = config["settings"]["classifier"]
     with seeded(config["seed"], "report"):
         network = make_network(spec, tasks.tasks[0].graph.width, len(tasks.class_names))
-    seen = [memory_latents(network, tasks, own.memories) if own.memories else [] for own in streams]
-    return measure(describe(spec), seen), ""
+    memories = [stream.memories for stream in streams]
+    return measure(describe(spec), memory_latents(network, tasks, memories)), ""
 
 
 def _budgets(stream: StreamRun) -> list[int]:
@@ -196,7 +196,6 @@ def _beyond(spread: Spread) -> str:
 
 def _loading(stream: StreamRun) -> str:
     """The lines of Python that read what was kept of a task; empty without a memory."""
-    memory = stream.folder / "repeat-0" / "memory" / "task-00"
-    if not memory.exists():
+    if not stream.memories:
         return ""
-    return f"import lqm\nsmall = lqm.load({str(memory)!r})\ndata = small.to_pyg()"
+    return f"import lqm\nsmall = lqm.load({str(stream.memories[0].path)!r})\ndata = small.to_pyg()"
