@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 import torch
+from playwright.sync_api import expect, sync_playwright
 
 import lqm
 from lqm import demo
@@ -28,8 +29,7 @@ def browser():
     path = os.environ.get("LQM_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.skip("there is no Chromium here; install the system's package, or name one in LQM_CHROMIUM")
-    from playwright.sync_api import sync_playwright
-
+    expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield running

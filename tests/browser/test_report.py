@@ -1,4 +1,8 @@
-"""The report as a person meets it: in a browser, from disk, by mouse, by keyboard, small and large."""
+"""The report as a person meets it: in a browser, from disk, by mouse, by keyboard, small and large.
+
+What follows an action is waited for by `expect`: a browser closes a dialog, moves the focus and decodes a
+picture in its own time.
+"""
 
 import json
 import re
@@ -7,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 import lqm
 from lqm.diagnostics import cramer_von_mises, ecdf
@@ -37,13 +42,14 @@ def test_no_serious_violation_of_accessibility_is_found(report, opened, scheme):
         assert serious(page) == []
         if page.locator(".tile").count():
             page.locator(".tile").first.click()
+            expect(page.locator("dialog#picture")).to_be_visible()
             assert serious(page) == [], "with the dialog open"
 
 
 @pytest.mark.parametrize("width", [380, 768, 1280, 3840])
 def test_the_page_never_scrolls_sideways(report, opened, width):
     with opened(report, width=width) as page:
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
 
 
 def rises(page, name):
@@ -78,7 +84,8 @@ def test_choosing_class_and_feature_draws_the_curves_that_diagnostics_finds(
     with opened(demo_report) as page:
         page.get_by_label("Class", exact=True).select_option(str(label))
         page.get_by_label("Feature", exact=True).select_option(str(feature))
-        words = page.locator("#ecdf-words").inner_text()
+        words = page.locator("#ecdf-words")
+        expect(words).to_contain_text(f"Class {label}, feature {feature}:")
         curves = {
             "real": latents.real[label],
             **{f"case-{n}": m[label].own for n, m in enumerate(latents.matches)},
@@ -94,7 +101,7 @@ def test_choosing_class_and_feature_draws_the_curves_that_diagnostics_finds(
         assert best == pytest.approx(np.quantile(real[:, 0], levels, method="hazen").tolist(), abs=3e-6)
         for number, match in enumerate(latents.matches):
             statistic = cramer_von_mises(real, match[label].own[:, [feature]], ties="ecdf").item()
-            assert f"{statistic:.4f} by {('dm + mean', 'dm + lqm')[number]}" in words
+            expect(words).to_contain_text(f"{statistic:.4f} by {('dm + mean', 'dm + lqm')[number]}")
 
 
 def test_worst_matched_and_most_typical_lead_to_the_right_feature(demo_report, opened):
@@ -102,54 +109,54 @@ def test_worst_matched_and_most_typical_lead_to_the_right_feature(demo_report, o
     latents = latents_of(read_cases(runs), lqm.load_source("digits"))
     with opened(demo_report) as page:
         feature = page.get_by_label("Feature", exact=True)
-        assert feature.input_value() == str(latents.typical(0))
+        expect(feature).to_have_value(str(latents.typical(0)))
         page.get_by_label("Class", exact=True).select_option("4")
-        assert feature.input_value() == str(latents.typical(4))
+        expect(feature).to_have_value(str(latents.typical(4)))
         pick = page.get_by_label("Show the feature that is")
         for number, name in enumerate(("dm + mean", "dm + lqm")):
             pick.select_option(label=f"worst matched by {name}")
-            assert feature.input_value() == str(latents.worst(number, 4))
+            expect(feature).to_have_value(str(latents.worst(number, 4)))
         feature.select_option("2")
-        assert pick.input_value() == "own"
+        expect(pick).to_have_value("own")
         page.get_by_label("Class", exact=True).select_option("5")
-        assert feature.input_value() == "2", "a number that was chosen is kept"
+        expect(feature, "a number that was chosen is kept").to_have_value("2")
 
 
 def test_the_picture_dialog_opens_moves_and_closes_by_keyboard(demo_report, opened):
     with opened(demo_report) as page:
         tiles = page.locator(".tile")
         dialog = page.locator("dialog#picture")
+        title = page.locator("#picture-title")
         tiles.nth(3).focus()
         page.keyboard.press("Enter")
-        assert dialog.is_visible()
-        assert page.locator("#picture-title").inner_text() == "class 0, picture 4, by dm + mean"
-        assert page.locator("#picture-content .nearest li").count() == 3
+        expect(dialog).to_be_visible()
+        expect(title).to_have_text("class 0, picture 4, by dm + mean")
+        expect(page.locator("#picture-content .nearest li")).to_have_count(3)
         page.keyboard.press("ArrowRight")
-        assert page.locator("#picture-title").inner_text() == "class 0, picture 5, by dm + mean"
+        expect(title).to_have_text("class 0, picture 5, by dm + mean")
         for _ in range(8):
             page.keyboard.press("Tab")
             assert page.evaluate(
                 "[document.body, ...document.querySelectorAll('dialog *')].includes(document.activeElement)"
             )
         page.keyboard.press("Escape")
-        assert not dialog.is_visible()
-        assert page.evaluate("document.activeElement.dataset.place") == "0,0,4", (
-            "back to the picture last seen"
-        )
+        expect(dialog).to_be_hidden()
+        expect(tiles.nth(4), "back to the picture last seen").to_be_focused()
 
 
 def test_tab_goes_from_set_to_set_and_arrows_from_picture_to_picture(demo_report, opened):
     with opened(demo_report) as page:
-        place = "document.activeElement.dataset.place"
-        assert page.locator(".tile[tabindex='0']").count() == 2
+        expect(page.locator(".tile[tabindex='0']")).to_have_count(2)
         page.locator(".tile").first.focus()
-        for key, expected in (("ArrowRight", "0,0,1"), ("ArrowDown", "0,1,1"), ("ArrowUp", "0,0,1")):
+        for key, place in (
+            ("ArrowRight", "0,0,1"),
+            ("ArrowDown", "0,1,1"),
+            ("ArrowUp", "0,0,1"),
+            ("Tab", "1,0,0"),
+            ("Shift+Tab", "0,0,1"),
+        ):
             page.keyboard.press(key)
-            assert page.evaluate(place) == expected
-        page.keyboard.press("Tab")
-        assert page.evaluate(place) == "1,0,0"
-        page.keyboard.press("Shift+Tab")
-        assert page.evaluate(place) == "0,0,1", "back to where one was"
+            expect(page.locator(f".tile[data-place='{place}']"), key).to_be_focused()
 
 
 def test_the_picture_dialog_closes_by_its_button_and_by_a_click_beside_it(demo_report, opened):
@@ -157,44 +164,41 @@ def test_the_picture_dialog_closes_by_its_button_and_by_a_click_beside_it(demo_r
         dialog = page.locator("dialog#picture")
         page.locator(".tile").first.click()
         page.get_by_role("button", name="Close").click()
-        assert not dialog.is_visible()
+        expect(dialog).to_be_hidden()
         page.locator(".tile").first.click()
+        expect(dialog).to_be_visible()
         page.mouse.click(5, 5)
-        assert not dialog.is_visible()
+        expect(dialog).to_be_hidden()
 
 
 def test_a_mosaic_shows_its_cells_and_what_each_resembles(evil_report, opened):
     with opened(evil_report) as page:
         page.locator(".tile").first.click()
-        assert page.locator("#picture-content .cell > img").count() == 4
-        assert page.locator("#picture-content .cell .nearest li").count() == 8
-        sizes = page.locator("#picture-content .cell > img").evaluate_all(
-            "all => all.map(img => img.naturalWidth)"
-        )
-        assert sizes == [8, 8, 8, 8]
+        cells = page.locator("#picture-content .cell > img")
+        expect(cells).to_have_count(4)
+        expect(page.locator("#picture-content .cell .nearest li")).to_have_count(8)
+        for cell in cells.all():
+            expect(cell).to_have_js_property("naturalWidth", 8)
 
 
 def test_hostile_names_are_text_everywhere(evil_report, opened):
     with opened(evil_report) as page:
-        assert page.locator("h1").inner_text() == "<b>evil</b>, condensed"
-        assert page.locator(".row .name").first.inner_text() == EVIL
-        assert EVIL in page.get_by_label("Class", exact=True).inner_text()
+        expect(page.locator("h1")).to_have_text("<b>evil</b>, condensed")
+        expect(page.locator(".row .name").first).to_have_text(EVIL)
+        expect(page.get_by_label("Class", exact=True)).to_contain_text(EVIL)
         page.locator(".tile").first.click()
-        assert EVIL in page.locator("#picture-title").inner_text()
-        assert (
-            page.evaluate("document.querySelectorAll('h1 b, .name script, svg script, dialog script').length")
-            == 0
-        )
+        expect(page.locator("#picture-title")).to_contain_text(EVIL)
+        expect(page.locator("h1 b, .name script, svg script, dialog script")).to_have_count(0)
 
 
 def test_another_way_of_judging_can_be_chosen(evil_report, opened):
     with opened(evil_report) as page:
         ways = page.get_by_label("Judged by")
-        assert ways.locator("option").count() == 2
+        expect(ways.locator("option")).to_have_count(2)
         ways.select_option("1")
-        page.wait_for_selector(".standing[data-standing='1'] .plot svg")
-        assert page.locator(".standing[data-standing='0']").is_hidden()
-        assert "width 8" in page.locator(".standing[data-standing='1'] > p").inner_text()
+        expect(page.locator(".standing[data-standing='1'] .plot svg").first).to_be_visible()
+        expect(page.locator(".standing[data-standing='0']")).to_be_hidden()
+        expect(page.locator(".standing[data-standing='1'] > p")).to_contain_text("width 8")
 
 
 def test_accuracies_are_those_of_the_manifest(demo_report, opened):
@@ -228,7 +232,7 @@ def test_the_lines_of_python_can_be_copied(demo_report, opened, browser):
     with opened(demo_report) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.get_by_role("button", name="Copy").first.click()
-        page.wait_for_selector("button.copy:has-text('Copied')")
+        expect(page.locator("button.copy").first).to_have_text("Copied")
         copied = page.evaluate("navigator.clipboard.readText()")
         assert copied == page.locator(".code code").first.inner_text()
         assert copied.startswith("import lqm\nsmall = lqm.load(")
@@ -242,24 +246,22 @@ def test_the_heat_map_has_a_cell_for_each_task_up_to_the_diagonal(stream_report,
     ).mean(0)
     with opened(stream_report) as page:
         place = page.locator("[data-chart='matrix:0'] svg")
-        assert place.locator("[aria-label=cell] rect").count() == tasks * (tasks + 1) // 2
+        expect(place.locator("[aria-label=cell] rect")).to_have_count(tasks * (tasks + 1) // 2)
         expected = [f"{100 * matrix[k, i]:.0f}" for k in range(tasks) for i in range(k + 1)]
-        assert place.locator("[aria-label=text] text").all_text_contents() == expected
+        expect(place.locator("[aria-label=text] text")).to_have_text(expected)
 
 
 def test_the_memory_of_a_stream_can_be_looked_at_class_by_class(stream_report, opened):
     with opened(stream_report) as page:
         page.get_by_label("Class", exact=True).select_option(label="7")
         pick = page.get_by_label("Show the feature that is")
-        assert pick.locator("option").all_text_contents() == [
-            "most typical",
-            "worst matched by cat + lqm",
-            "chosen by its number",
-        ], "joint keeps no memory"
+        expect(pick.locator("option"), "joint keeps no memory").to_have_text(
+            ["most typical", "worst matched by cat + lqm", "chosen by its number"]
+        )
         pick.select_option(label="worst matched by cat + lqm")
-        assert "Class 7, feature" in page.locator("#ecdf-words").inner_text()
-        assert page.locator("#ecdf .ecdf-case-0 path").count() == 1
-        assert page.locator("#ecdf .ecdf-case-1 path").count() == 0
+        expect(page.locator("#ecdf-words")).to_contain_text("Class 7, feature")
+        expect(page.locator("#ecdf .ecdf-case-0 path")).to_have_count(1)
+        expect(page.locator("#ecdf .ecdf-case-1 path")).to_have_count(0)
 
 
 def test_the_page_is_read_without_scripts_too(demo_report, browser):
