@@ -192,7 +192,7 @@ def test_budgets_of_nodes_add_up_to_the_nodes(nodes):
 def test_a_page_of_nodes_has_scores_and_latents_and_no_pictures(nodes):
     read = nodes.read
     assert read.data["pictures"] == []
-    assert read.data["real"] == []
+    assert read.data["real"] == {}
     ids = {found.get("id") for _, found in read.elements}
     assert {"budgets", "accuracy", "latents", "learning"} <= ids
     assert not {"pictures", "picture"} & ids

@@ -243,7 +243,7 @@ def test_a_source_made_in_python_is_to_be_given(tmp_path, capsys):
     path = write_report(tmp_path / "set")
     page = read_page(path)
     assert page.data["explorer"] is None
-    assert page.data["real"] == []
+    assert page.data["real"] == {}
     assert "The real data were not at hand" in page.words
     assert "6 synthetic pictures of 3 classes." in page.words
     ids = {found.get("id") for _, found in page.elements}

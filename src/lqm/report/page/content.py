@@ -84,7 +84,7 @@ def page_of_sets(runs: Sequence[Path], source: Any, data_dir: str | Path | None)
         "labels": [case.label for case in cases],
         "classNames": cases[0].small.class_names,
         "standings": [_bars(found) for found in judged],
-        "real": shown["real"] if shown else [],
+        "real": shown["real"] if shown else {},
         "pictures": _records(shown) if shown else [],
         "explorer": curves,
         "budgets": words["budgets"],

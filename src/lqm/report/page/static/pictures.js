@@ -14,11 +14,11 @@ function startPictures() {
   }
   function neighbours(nearest) {
     return element("ul", { className: "nearest" }, ...nearest.map(({ real, distance }) => {
-      const { picture, label, index } = data.real[real];
+      const { picture, label } = data.real[real];
       const name = data.classNames[label];
       return element("li", {},
         element("img", { src: picture, alt: `real picture of class ${name}` }),
-        element("strong", {}, name), element("br"), `distance ${distance.toFixed(3)}`, element("br"), `training picture ${index.toLocaleString("en")}`);
+        element("strong", {}, name), element("br"), `distance ${distance.toFixed(3)}`, element("br"), `training picture ${real.toLocaleString("en")}`);
     }));
   }
   function show(number) {
