@@ -76,10 +76,17 @@ class LatentMatch:
         cramer_von_mises: two-sample statistic between the set and the training records of its class; it
             weighs a misfit by the number of records, so only sets of as many are to be compared.
         extremes: share of values outside the range of the training records of the class.
+        by_network: the statistic under each network; empty where that is not known.
     """
 
     cramer_von_mises: float
     extremes: float
+    by_network: tuple[float, ...] = ()
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the statistic over networks."""
+        return pstdev(self.by_network)
 
 
 class Accuracies:
@@ -135,10 +142,15 @@ def score_networks(
         records, found = judge(j)
         findings.append(found)
         after_each(j + 1, {"accuracy": found["accuracy"][0]})
-    before, after = (_mean([LatentMatch(*found[when]) for found in findings]) for when in ("before", "after"))
+    before, after = (_over_networks([found[when] for found in findings]) for when in ("before", "after"))
     columns = zip(*(found["by_class"] for found in findings), strict=True)
     by_class = tuple(None if isnan(column[0]) else fmean(column) for column in columns)
     return Score(records, tuple(found["accuracy"][0] for found in findings), before, after, by_class)
+
+
+def _over_networks(found: Sequence[Sequence[float]]) -> LatentMatch:
+    statistics, extremes = zip(*found, strict=True)
+    return LatentMatch(fmean(statistics), fmean(extremes), statistics)
 
 
 def finding(named: Tensor, labels: Tensor, classes: int, before: LatentMatch, after: LatentMatch) -> Finding:

@@ -101,7 +101,7 @@ def test_the_whole_graph_is_learned_and_has_its_own_distribution(source):
     assert found.accuracy > 0.9
     assert found.records == 100
     assert len(found.accuracies) == 1
-    assert found.before == found.after == LatentMatch(0.0, 0.0)
+    assert found.before == found.after == LatentMatch(0.0, 0.0, (0.0,))
 
 
 def test_no_label_but_those_of_the_training_nodes_is_given_away(source):

@@ -24,7 +24,9 @@ def test_a_few_epochs_on_all_digits_learn_most_of_them(digits):
     found = score(lambda j: digits.train, digits, protocol, seed=0, device=CPU)
     assert found.accuracy > 0.8
     assert found.records == len(digits.train.labels)
-    assert found.before == found.after == LatentMatch(0.0, 0.0), "the training set has its own distribution"
+    assert found.before == found.after == LatentMatch(0.0, 0.0, (0.0,)), (
+        "the training set has its own distribution"
+    )
 
 
 def test_scores_repeat_for_a_seed_and_differ_between_networks(digits, tiny_protocol):
@@ -168,3 +170,16 @@ def test_a_class_without_test_records_has_no_share():
     whole = score_networks(1, lambda j: (3, found), lambda count, metrics: None)
     assert whole.by_class == (0.5, 1.0, None)
     assert whole.accuracy == pytest.approx(2 / 3)
+
+
+def test_the_match_is_the_mean_over_networks_with_the_statistic_of_each():
+    before = [(0.1, 0.0), (0.4, 0.02), (0.7, 0.04)]
+
+    def judge(j):
+        match = LatentMatch(*before[j])
+        return 3, finding(torch.tensor([0]), torch.tensor([0]), 1, match, LatentMatch(0.0, 0.0))
+
+    found = score_networks(3, judge, lambda count, metrics: None).before
+    assert found.by_network == (0.1, 0.4, 0.7)
+    assert (found.cramer_von_mises, found.extremes) == pytest.approx(np.mean(before, axis=0))
+    assert found.deviation == pytest.approx(np.std([0.1, 0.4, 0.7]))

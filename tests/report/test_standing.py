@@ -73,6 +73,31 @@ def test_evaluations_by_two_seeds_are_pooled(judged):
     assert bar.deviation == pytest.approx(pstdev(one.accuracies + two.accuracies))
     assert bar.by_class == pytest.approx([fmean(p) for p in zip(one.by_class, two.by_class, strict=True)])
     assert bar.before.cramer_von_mises == fmean([one.before.cramer_von_mises, two.before.cramer_von_mises])
+    assert bar.before.by_network == one.before.by_network + two.before.by_network
+    assert len(bar.before.by_network) == 4
+
+
+def by_network(*statistics):
+    return {"cramer_von_mises": fmean(statistics), "extremes": 0.0, "by_network": [*statistics]}
+
+
+def test_statistics_are_in_the_order_of_their_networks_whatever_was_judged_first():
+    scores = [entry(seed=seed, before=by_network(seed, seed + 0.5)) for seed in (0, 1)]
+    (found,) = standings([case(*scores), case(*reversed(scores), label="b")])
+    assert found.paired
+    assert found.of_case(0).before == found.of_case(1).before
+    assert found.of_case(0).before.by_network == (0, 0.5, 1, 1.5)
+
+
+def test_sets_judged_by_no_common_seed_are_not_paired():
+    (found,) = standings([case(entry(seed=0)), case(entry(seed=1), label="b")])
+    assert not found.paired
+    assert found.seeds == (0, 1)
+
+
+def test_statistics_by_network_are_unknown_where_one_score_has_none():
+    (found,) = standings([case(entry(seed=0), entry(seed=1, before=by_network(0.1, 0.2)))])
+    assert found.of_case(0).before.by_network == ()
 
 
 def test_baselines_of_all_cases_stand_there_once(standing, judged):

@@ -49,11 +49,13 @@ class Standing:
         protocol: how.
         bars: the cases that were, and the real records beside them, from the least accurate on.
         seeds: of the evaluations.
+        paired: whether all cases were judged by these, so that network j of each began as the same.
     """
 
     protocol: Protocol
     bars: list[Bar]
     seeds: tuple[int, ...] = (0,)
+    paired: bool = True
 
     def of_case(self, number: int) -> Bar | None:
         """What a case scored, if it was judged in this way."""
@@ -91,11 +93,12 @@ def _rank(standing: Standing, asked_for: bool) -> tuple[int, bool, bool]:
 def _standing(cases: Sequence[Case], found: Sequence[tuple[int, Entry]]) -> Standing:
     protocol = cases[0].kind.read_protocol(**found[0][1]["protocol"])
     seeds = [{entry["seed"] for own, entry in found if own == number} for number in {own for own, _ in found}]
-    shared = set.intersection(*seeds) or set.union(*seeds)
+    paired = bool(set.intersection(*seeds))
+    shared = set.intersection(*seeds) if paired else set.union(*seeds)
     found = [(number, entry) for number, entry in found if entry["seed"] in shared]
     bars = []
     for number in dict.fromkeys(number for number, _ in found):
-        entries = [entry for own, entry in found if own == number]
+        entries = sorted((entry for own, entry in found if own == number), key=lambda entry: entry["seed"])
         bars.append(_bar(cases[number].label, number, entries))
     real: defaultdict[tuple[str, int], dict[int, Entry]] = defaultdict(dict)
     for _, entry in found:
@@ -107,7 +110,7 @@ def _standing(cases: Sequence[Case], found: Sequence[tuple[int, Entry]]) -> Stan
         label = name if sizes[name] == 1 else f"{name}, {records:,}"
         label = f"{label}, baseline" if label in taken else label
         bars.append(_bar(label, None, list(by_seed.values())))
-    return Standing(protocol, sorted(bars, key=lambda bar: bar.accuracy), tuple(sorted(shared)))
+    return Standing(protocol, sorted(bars, key=lambda bar: bar.accuracy), tuple(sorted(shared)), paired)
 
 
 def _bar(name: str, case: int | None, entries: Sequence[Entry]) -> Bar:
@@ -124,6 +127,9 @@ def _bar(name: str, case: int | None, entries: Sequence[Entry]) -> Bar:
 
 
 def _mean(matches: Sequence[Entry]) -> LatentMatch:
+    by_network = [match.get("by_network", []) for match in matches]
     return LatentMatch(
-        fmean(match["cramer_von_mises"] for match in matches), fmean(match["extremes"] for match in matches)
+        fmean(match["cramer_von_mises"] for match in matches),
+        fmean(match["extremes"] for match in matches),
+        tuple(statistic for own in by_network for statistic in own) if all(by_network) else (),
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 import torch
@@ -24,13 +25,13 @@ def case(label, per_class=10, folder="run"):
     return Case(label, small, Path(folder))
 
 
-def bar(name, number, accuracies, records=20, by_class=(), cvm=0.25, after=0.5):
-    matches = LatentMatch(cvm, 0.0), LatentMatch(after, 0.0)
+def bar(name, number, accuracies, records=20, by_class=(), cvm=0.25, after=0.5, by_network=()):
+    matches = LatentMatch(fmean(by_network) if by_network else cvm, 0.0, by_network), LatentMatch(after, 0.0)
     return Bar(name, number, records, tuple(accuracies), tuple(by_class), *matches)
 
 
-def asked(cases, *bars, latents=None, tested=None):
-    standing = Standing(PROTOCOL, list(bars)) if bars else None
+def asked(cases, *bars, latents=None, tested=None, paired=True):
+    standing = Standing(PROTOCOL, list(bars), paired=paired) if bars else None
     return {answer.question: answer for answer in answers(cases, standing, latents, tested)}
 
 
@@ -73,6 +74,15 @@ def test_the_best_match_is_named_among_sets_of_one_size_only():
     found = asked(mixed, bar("a", 0, [0.5], 20, cvm=0.4), bar("b", 1, [0.5], 40, cvm=0.3))[MATCHED]
     assert "lower than" not in found.note
     assert "Only sets of as many records are to be compared" in found.note
+
+
+def test_the_best_match_comes_with_its_spread_and_the_number_of_networks_that_say_so():
+    one = bar("a", 0, [0.5], by_network=(0.3, 0.5, 0.4))
+    other = bar("b", 1, [0.5], by_network=(0.2, 0.3, 0.4))
+    found = asked(CASES, one, other)[MATCHED]
+    assert [(line.value, line.more) for line in found.lines] == [("0.400", "± 0.082"), ("0.300", "± 0.082")]
+    assert "b is 25 % lower than a (lower under 2 of 3 networks); after" in found.note
+    assert "25 % lower than a; after" in asked(CASES, one, other, paired=False)[MATCHED].note
 
 
 @pytest.mark.parametrize(("one", "other"), [(0.0, 0.0), (0.3, 0.3), (0.1, 0.0997)])

@@ -18,7 +18,7 @@ from lqm.report.latents import latents_of
 from lqm.report.page.explorer import explorer
 from lqm.report.page.gallery import gallery
 from lqm.report.page.learning import learning
-from lqm.report.page.summary import answers, type_of_records
+from lqm.report.page.summary import answers, statistic, type_of_records
 from lqm.report.standing import Standing, standings
 from lqm.report.tables import percent, protocol_in_words
 from lqm.scores import Kind
@@ -173,7 +173,7 @@ def _standing(found: Standing, cases: Sequence[Case]) -> Content:
                 "records": f"{bar.records:,}",
                 "networks": len(bar.accuracies),
                 "accuracy": f"{percent(bar.accuracy)} ± {percent(bar.deviation)}",
-                "cvm": [f"{match.cramer_von_mises:.3f}" for match in (bar.before, bar.after)],
+                "cvm": [statistic(match) for match in (bar.before, bar.after)],
                 "extremes": [f"{100 * match.extremes:.2f}" for match in (bar.before, bar.after)],
                 "by_class": [percent(share) for share in bar.by_class],
             }

@@ -8,6 +8,7 @@ from lqm.report.cases import Case
 from lqm.report.latents import Latents
 from lqm.report.standing import Bar, Standing
 from lqm.report.tables import percent
+from lqm.scores import LatentMatch
 
 Judged = dict[int, Bar]
 
@@ -111,8 +112,8 @@ def _how_far(judged: Judged, cases: Sequence[Case], standing: Standing) -> Answe
 
 
 def _how_matched(judged: Judged, cases: Sequence[Case], standing: Standing) -> Answer:
-    before = {number: bar.before.cramer_von_mises for number, bar in judged.items()}
-    after = {number: bar.after.cramer_von_mises for number, bar in judged.items()}
+    before = {number: bar.before for number, bar in judged.items()}
+    after = {number: bar.after for number, bar in judged.items()}
     note = "Cramér-von Mises statistic of the latent features before the training; lower is better."
     sizes = {bar.records for bar in judged.values()}
     if len(sizes) > 1:
@@ -120,32 +121,49 @@ def _how_matched(judged: Judged, cases: Sequence[Case], standing: Standing) -> A
     else:
         for bar in standing.real("random"):
             if bar.records in sizes:
-                note += f" As many random real ones: {bar.before.cramer_von_mises:.3f}."
+                note += f" As many random real ones: {statistic(bar.before)}."
         if len(before) > 1:
-            note += f" {_lowest(before, cases)}; after the training, {_lowest(after, cases)}."
-    return _matched(before, note)
+            lowest = [_lowest(matches, cases, standing.paired) for matches in (before, after)]
+            note += f" {lowest[0]}; after the training, {lowest[1]}."
+    return _matched({number: statistic(match) for number, match in before.items()}, note)
 
 
-def _lowest(statistics: dict[int, float], cases: Sequence[Case]) -> str:
-    best, next_best = sorted(statistics, key=lambda number: statistics[number])[:2]
+def _lowest(matches: dict[int, LatentMatch], cases: Sequence[Case], paired: bool) -> str:
+    """Which set is matched best, by how much, and under how many networks."""
+    best, next_best = sorted(matches, key=lambda number: matches[number].cramer_von_mises)[:2]
     names = cases[best].label, cases[next_best].label
-    above = statistics[next_best]
-    lower = round(100 * (1 - statistics[best] / above)) if above else 0
+    below, above = (matches[number].cramer_von_mises for number in (best, next_best))
+    lower = round(100 * (1 - below / above)) if above else 0
     if lower == 0:
         return f"{names[0]} and {names[1]} are equal"
-    return f"{names[0]} is {lower} % lower than {names[1]}"
+    said = f"{names[0]} is {lower} % lower than {names[1]}"
+    pairs = list(zip(matches[best].by_network, matches[next_best].by_network, strict=False))
+    if len(pairs) < 2 or not paired:
+        return said
+    return f"{said} (lower under {sum(low < high for low, high in pairs)} of {len(pairs)} networks)"
+
+
+def statistic(match: LatentMatch) -> str:
+    """The Cramér-von Mises statistic, with its deviation over networks where it is known.
+
+    Example:
+        >>> statistic(LatentMatch(0.25, 0.0)), statistic(LatentMatch(0.25, 0.0, (0.2, 0.3)))
+        ('0.250', '0.250 ± 0.050')
+    """
+    spread = f" ± {match.deviation:.3f}" if len(match.by_network) > 1 else ""
+    return f"{match.cramer_von_mises:.3f}{spread}"
 
 
 def _how_matched_by_one(cases: Sequence[Case], latents: Latents) -> Answer:
-    statistics = {number: mean for number, mean in enumerate(latents.means) if mean is not None}
+    found = {number: f"{mean:.3f}" for number, mean in enumerate(latents.means) if mean is not None}
     note = "Cramér-von Mises statistic of the latent features, by one network; lower is better."
     if len({case.records for case in cases}) > 1:
         note += " Only sets of as many records are to be compared by it."
-    return _matched(statistics, note)
+    return _matched(found, note)
 
 
-def _matched(statistics: dict[int, float], note: str) -> Answer:
-    lines = [Line(number, f"{statistic:.3f}") for number, statistic in statistics.items()]
+def _matched(statistics: dict[int, str], note: str) -> Answer:
+    lines = [Line(number, *found.split(" ", 1)) for number, found in statistics.items()]
     return Answer("How well is the distribution matched?", lines, note)
 
 
