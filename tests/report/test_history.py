@@ -68,7 +68,7 @@ def test_bytes_that_are_no_text_end_the_reading(tmp_path):
 
 def test_a_run_without_files_has_no_curves(tmp_path):
     assert metric_curves(tmp_path) == {}
-    assert evaluation_curve(tmp_path) == []
+    assert evaluation_curve(tmp_path, 100) == []
     write(tmp_path / "run", [])
     assert metric_curves(tmp_path / "run") == {}
 
@@ -96,7 +96,7 @@ def test_numbers_that_are_not_finite_are_left_out(tmp_path):
 
 def test_evaluations_along_the_way_are_read_as_they_are(tmp_path):
     records = [{"step": 5, "accuracy": 0.5, "deviation": 0.1, "protocol": "tiny"}]
-    assert evaluation_curve(write(tmp_path / "run", records, "evaluations.jsonl", '{"st')) == records
+    assert evaluation_curve(write(tmp_path / "run", records, "evaluations.jsonl", '{"st'), 5) == records
 
 
 def test_what_lies_beyond_the_steps_of_a_set_and_what_is_no_number_is_left_out(tmp_path):
@@ -106,5 +106,5 @@ def test_what_lies_beyond_the_steps_of_a_set_and_what_is_no_number_is_left_out(t
     found = [{"step": step, "accuracy": value, "deviation": 0.0} for step, value in ((2, 0.5), (4, 0.6))]
     broken = {"step": 3, "accuracy": float("nan"), "deviation": 0.0}
     (tmp_path / "evaluations.jsonl").write_text("".join(json.dumps(x) + "\n" for x in (*found, broken)))
-    assert evaluation_curve(tmp_path) == found
+    assert evaluation_curve(tmp_path, steps=4) == found
     assert evaluation_curve(tmp_path, steps=3) == found[:1]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from rich.table import Table
 
 from lqm.condensed import CondensedSet
-from lqm.report.records import apart, key_of
+from lqm.report.records import apart, key_of, scores_by_judging
 from lqm.report.tables import plain_table
 from lqm.scores import refuse_memory
 
@@ -41,13 +41,8 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
     for small in sets:
         refuse_memory(small.manifest)
     for copies in _same_data(sets):
-        judgings: defaultdict[str, dict[int, Manifest]] = defaultdict(dict)
-        for manifest in copies:
-            for score in manifest.get("scores", []):
-                judgings[key_of(score["protocol"])][score["seed"]] = score
-        for judging, by_seed in (judgings or {"": {}}).items():
-            key = key_of(copies[0]["source"]) + judging
-            tables[key].append(Judged(copies[0], list(by_seed.values())))
+        for judging, scores in (scores_by_judging(copies) or {"": []}).items():
+            tables[key_of(copies[0]["source"]) + judging].append(Judged(copies[0], scores))
     for key in sorted(tables):
         size = next(size for size in _SIZES if size in tables[key][0].run)
         parts = (size, *_KIND)

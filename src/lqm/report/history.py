@@ -35,14 +35,12 @@ def metric_curves(folder: Path, points: int = 300, *, steps: int | None = None) 
     return {name: _thinned(found, name, points) for name, found in known.items() if found}
 
 
-def evaluation_curve(folder: Path, steps: int | None = None) -> list[Record]:
-    """The evaluations that were made along a run, or in its first steps: step, accuracy, deviation, ..."""
+def evaluation_curve(folder: Path, steps: int) -> list[Record]:
+    """The evaluations that were made in a run's first steps: step, accuracy, deviation, ..."""
     return [
         line
         for line in read_lines(folder / EVALUATIONS)
-        if (steps is None or line["step"] <= steps)
-        and _is_finite(line.get("accuracy"))
-        and _is_finite(line.get("deviation"))
+        if line["step"] <= steps and _is_finite(line.get("accuracy")) and _is_finite(line.get("deviation"))
     ]
 
 

@@ -48,6 +48,13 @@ def test_accuracy_along_the_steps_with_random_and_full_records_to_compare(tmp_pa
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [*lines]
 
 
+def test_evaluations_beyond_the_steps_of_the_set_are_not_drawn(tmp_path, digits):
+    """A run of 300 steps that is being taken further."""
+    run = picture_run(tmp_path / "a", digits, evaluations=evaluated(0.5, 0.6, 0.7, 0.8))
+    lines = curves(drawn(draw_accuracy_by_step, run)[0]["accuracy-by-step"].axes[0])
+    assert lines["dm + lqm"] == points((100, 50), (200, 60), (300, 70))
+
+
 def test_what_another_protocol_found_of_real_records_is_not_compared_with(tmp_path, digits):
     other = entry(0.7, protocol=PICTURES | {"epochs": 9}, baselines={"full": found(0.9)})
     run = picture_run(tmp_path / "a", digits, evaluations=evaluated(0.5), scores=[other])

@@ -45,6 +45,15 @@ def test_a_copy_of_a_run_does_not_count_twice(tmp_path, digits):
     assert bars(drawn(draw_cvm, *runs)[0]["cvm"].axes[0])[0]["lqm"] == [pytest.approx(0.25)]
 
 
+def test_a_copy_that_was_judged_by_another_seed_adds_its_score(tmp_path, digits):
+    runs = [
+        picture_run(tmp_path / str(seed), digits, scores=[entry(0.5, seed=seed, cvm=cvm)])
+        for seed, cvm in enumerate((0.1, 0.3))
+    ]
+    for given in (runs, runs[::-1]):
+        assert bars(drawn(draw_cvm, *given)[0]["cvm"].axes[0])[0]["lqm"] == [pytest.approx(0.2)]
+
+
 def test_methods_sizes_and_sources_are_settings_and_a_distance_that_one_lacks_has_no_bar(tmp_path, digits):
     noted = [entry(0.5, cvm=0.1)]
     many = [entry(0.5, cvm=0.4, records=100)]

@@ -42,7 +42,7 @@ def draw_accuracy_by_step(origins: Sequence[Origin]) -> Iterator[Drawing | LeftO
     for origin in origins:
         by_protocol: defaultdict[str, list[Along]] = defaultdict(list)
         for case in origin.cases:
-            if records := evaluation_curve(case.folder):
+            if records := evaluation_curve(case.folder, case.manifest["steps"]):
                 by_protocol[key_of(case.manifest["evaluation"])].append(Along(case, records))
         protocols = [runs[0].case.manifest["evaluation"]["name"] for runs in by_protocol.values()]
         names = [f"-{name}" for name in file_names(protocols)] if len(protocols) > 1 else [""]

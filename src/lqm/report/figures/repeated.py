@@ -8,7 +8,7 @@ from statistics import fmean, pstdev
 from typing import Any, TypeVar
 
 from lqm.report.cases import Case, distinct_labels
-from lqm.report.records import key_of
+from lqm.report.records import key_of, scores_by_judging
 
 Entry = dict[str, Any]
 Place = TypeVar("Place", bound=Hashable)
@@ -72,15 +72,12 @@ def judgings(cases: Sequence[Case]) -> list[Judging]:
     """One for each way in which sets of the same data were judged; copies of a set count once."""
     ways: defaultdict[str, defaultdict[str, list[tuple[Case, list[Entry]]]]]
     ways = defaultdict(lambda: defaultdict(list))
-    copies = {
-        key_of([case.manifest["data"]["sha256"], _made(case), case.manifest["seed"]]): case for case in cases
-    }
-    for case in copies.values():
-        noted: defaultdict[str, list[Entry]] = defaultdict(list)
-        for entry in case.manifest.get("scores", []):
-            noted[key_of(entry["protocol"])].append(entry)
-        for way, entries in noted.items():
-            ways[way][key_of([_made(case), _sizes(case)])].append((case, entries))
+    copies: defaultdict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        copies[key_of([case.manifest["data"]["sha256"], _made(case), case.manifest["seed"]])].append(case)
+    for first, *others in copies.values():
+        for way, entries in scores_by_judging(case.manifest for case in (first, *others)).items():
+            ways[way][key_of([_made(first), _sizes(first)])].append((first, entries))
     return [
         Judging(
             json.loads(way),
