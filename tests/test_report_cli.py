@@ -212,7 +212,8 @@ def test_the_public_name_is_the_page_writer(runs, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["report", "compare"])
-def test_a_pattern_that_names_the_report_too_names_the_runs(type_in, runs, tmp_path, command):
+def test_a_pattern_that_names_other_files_too_names_the_runs(type_in, runs, tmp_path, command):
+    (tmp_path / "figure.png").write_bytes(b"")
     for name in ("digits-0", "digits-1"):
         shutil.copytree(runs / name, tmp_path / name)
     lqm.write_report([tmp_path / "digits-0", tmp_path / "digits-1"])

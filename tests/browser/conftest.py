@@ -6,12 +6,12 @@ from contextlib import contextmanager
 
 import pytest
 import torch
-from playwright.sync_api import expect, sync_playwright
 
 import lqm
 from lqm import demo
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.recipes import Recipe
+from tests.report.making import chosen, tiny_source
 
 EVIL = "<script>alert(1)</script>"
 ARGUMENTS = (
@@ -29,6 +29,8 @@ def browser():
     path = os.environ.get("LQM_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.skip("there is no Chromium here; install the system's package, or name one in LQM_CHROMIUM")
+    from playwright.sync_api import expect, sync_playwright
+
     expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
@@ -98,6 +100,14 @@ def evil_report(folder):
         lqm.evaluate(small, source=source, show_progress=False, baselines=("random",))
         lqm.evaluate(small, source=source, networks="mlp:width=8", show_progress=False)
         return lqm.write_report(folder / "<i>evil", source=source)
+
+
+@pytest.fixture(scope="session")
+def large_report(folder):
+    """More classes than a chart shows, more pictures of each than a line holds, of large classes."""
+    source = tiny_source(classes=35, each=210)
+    chosen(source, folder / "large", 25)
+    return lqm.write_report(folder / "large", source=source)
 
 
 @pytest.fixture(scope="session")

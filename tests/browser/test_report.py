@@ -10,16 +10,18 @@ import re
 import numpy as np
 import pytest
 import torch
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect
 
 import lqm
 from lqm.diagnostics import cramer_von_mises, ecdf
 from lqm.distances.levels import cramer_von_mises_levels
 from lqm.report.cases import read_cases
 from lqm.report.latents import latents_of
+from tests.report.making import tiny_source
 
 from .conftest import EVIL
+
+Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
+expect = pytest.importorskip("playwright.sync_api").expect
 
 REPORTS = ("demo_report", "evil_report", "graph_report", "stream_report")
 
@@ -73,6 +75,26 @@ def rises(page, name):
     first, *steps, last = heights.items()
     assert (first[1], last[1]) == (0, 1)
     return steps
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("chart", ["curve:loss", "classes:0", "extremes"])
+def test_a_tip_can_be_read_and_names_all_runs_at_once(demo_report, opened, scheme, chart):
+    with opened(demo_report, scheme=scheme) as page:
+        drawn = page.locator(f"[data-chart='{chart}']")
+        drawn.scroll_into_view_if_needed()
+        drawn.hover()
+        tip = drawn.locator("[aria-label=tip] > g")
+        expect(tip, "one box, not one a run").to_have_count(1)
+        expect(tip).to_contain_text("dm + mean: ")
+        expect(tip).to_contain_text("dm + lqm: ")
+        box = tip.locator("path").first.evaluate("path => getComputedStyle(path).fill")
+        text = tip.locator("text").first.evaluate("text => getComputedStyle(text).fill")
+        ground = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+        assert box == ground
+        assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
+        light = [sum(map(int, re.findall(r"\d+", colour)[:3])) / 765 for colour in (box, text)]
+        assert abs(light[0] - light[1]) > 0.6
 
 
 @pytest.mark.parametrize(("label", "feature"), [(0, 0), (3, 5), (9, 7)])
@@ -157,6 +179,39 @@ def test_tab_goes_from_set_to_set_and_arrows_from_picture_to_picture(demo_report
         ):
             page.keyboard.press(key)
             expect(page.locator(f".tile[data-place='{place}']"), key).to_be_focused()
+
+
+def test_arrows_go_from_line_to_line_where_a_class_has_several(large_report, opened):
+    with opened(large_report) as page:
+        columns = page.locator(".tiles").first.evaluate(
+            "row => [...row.children].filter((tile) => tile.offsetTop === row.children[0].offsetTop).length"
+        )
+        assert columns < 25
+        starts = [f"0,0,{start}" for start in range(0, 25, columns)] + ["0,1,0"]
+        page.locator(".tile").first.focus()
+        for key, places in (("ArrowDown", starts[1:]), ("ArrowUp", starts[-2::-1])):
+            for place in places:
+                page.keyboard.press(key)
+                expect(page.locator(f".tile[data-place='{place}']"), key).to_be_focused()
+
+
+def test_of_many_classes_the_worst_are_drawn(large_report, opened):
+    with opened(large_report) as page:
+        chart = page.locator("[data-chart='extremes']")
+        expect(chart.locator("[aria-label=dot] > *")).to_have_count(30)
+        expect(chart.locator("[aria-label='y-axis tick label'] > *")).to_have_count(30)
+        expect(page.locator("figcaption", has_text="(the 30 worst classes)")).to_be_visible()
+
+
+def test_a_large_class_is_drawn_from_its_smallest_to_its_largest_value(large_report, opened):
+    source = tiny_source(classes=35, each=210)
+    latents = latents_of(read_cases([large_report.parent]), source)
+    with opened(large_report) as page:
+        feature = int(page.get_by_label("Feature", exact=True).input_value())
+        values = [value for value, _ in rises(page, "ecdf-real")]
+        real = latents.real[0][:, feature]
+        assert (values[0], values[-1]) == pytest.approx((real.min().item(), real.max().item()), abs=3e-6)
+        expect(page.locator("#ecdf-words")).to_contain_text("210 real records, drawn as 200 quantiles.")
 
 
 def test_the_picture_dialog_closes_by_its_button_and_by_a_click_beside_it(demo_report, opened):

@@ -213,3 +213,6 @@ def test_a_run_that_is_not_finished_says_how_to_go_on(tmp_path):
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(ArtifactError, match="a run that is not finished; give its command again"):
         lqm.load(tmp_path)
+    (tmp_path / "repeat-0" / "memory" / "task-0").mkdir(parents=True)
+    with pytest.raises(ArtifactError, match="a stream of tasks that is not finished; give its command again"):
+        lqm.load(tmp_path)

@@ -174,6 +174,9 @@ def test_only_seeds_that_all_cases_were_judged_by_count():
     (standing,) = standings([one, case(entry((0.6,)), label="b")])
     assert standing.seeds == (0,)
     assert [bar.accuracies for bar in standing.bars] == [(0.5,), (0.6,)]
+    one = case(entry((0.5,)), entry((0.9,), seed=1, baselines={"full": baseline(0.95, 1442)}))
+    (standing,) = standings([one, case(entry((0.6,)), label="b")])
+    assert standing.full.accuracy == 0.95, "which is known, and is of no set"
     (apart,) = standings([case(entry((0.5,))), case(entry((0.6,), seed=1), label="b")])
     assert apart.seeds == (0, 1), "all of them where none is shared"
 

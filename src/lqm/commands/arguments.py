@@ -38,9 +38,9 @@ def run_folder(source: str, *words: str | None) -> Path:
     return Path("runs", "-".join(filter(None, (name, *words))))
 
 
-def without_pages(runs: tuple[Path, ...]) -> list[Path]:
-    """The runs that were named, without the report that `runs/*` names too."""
-    return [run for run in runs if run.suffix != ".html" or run.is_dir()]
+def only_folders(runs: tuple[Path, ...]) -> list[Path]:
+    """The runs that were named, without the reports and figures that `runs/*` names too."""
+    return [run for run in runs if not run.is_file()] or [*runs]
 
 
 def settings_of(assignments: tuple[str, ...], **shortcuts: object) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """Runs side by side."""
 
-from lqm.commands.arguments import Runs, without_pages
+from lqm.commands.arguments import Runs, only_folders
 
 
 def compare(runs: Runs, /) -> None:
@@ -17,7 +17,7 @@ def compare(runs: Runs, /) -> None:
     from lqm.report.comparison import NOTE, comparison_tables
     from lqm.report.streams import STREAM_NOTE, is_stream, stream_tables
 
-    folders = without_pages(runs)
+    folders = only_folders(runs)
     if not folders:
         raise lqm.LqmError("there is nothing to compare; name one or more runs")
     streams = [run for run in folders if is_stream(run)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
@@ -124,7 +125,7 @@ def condense(
 
     if len(runs) == 1:
         make(runs[0], folder)
-        print(f"next: lqm evaluate {folder}")
+        print(f"next: lqm evaluate {quote(str(folder))}")
     else:
         _make_several(runs, folder, make)
 
@@ -152,7 +153,8 @@ def _make_several(runs: list[Run], out: Path, make: Callable[[Run, Path], "Conde
     rows = [(run.name, str(made[run][size]), str(run.seed), f"{made[run]['seconds']:,.0f}") for run in runs]
     Console().print(plain_table(("folder", size.replace("_", " "), "seed", "seconds"), rows))
     print(f"{len(runs)} runs in {out}")
-    print(f"next: lqm evaluate {out / runs[0].name} and so on, then lqm compare {out}/*")
+    first = quote(str(out / runs[0].name))
+    print(f"next: lqm evaluate {first} and so on, then lqm compare {quote(str(out))}/*")
 
 
 def _describe(small: "CondensedSet", folder: Path) -> None:

@@ -1,5 +1,7 @@
 """Learn a stream of tasks of a graph."""
 
+from shlex import quote
+
 import tyro
 
 from lqm.commands.arguments import Assignments, Budget, Folder, Name, Number, Source, run_folder, settings_of
@@ -83,4 +85,4 @@ def continual(
     )
     Console().print(continual_table(found))
     kept = ", a heat map and what was kept" if any(found.memories) else " and a heat map"
-    print(f"all matrices{kept} are in {folder}; next: lqm report {folder}")
+    print(f"all matrices{kept} are in {folder}; next: lqm report {quote(str(folder))}")

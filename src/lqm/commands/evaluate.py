@@ -1,5 +1,6 @@
 """What a condensed set is worth."""
 
+from shlex import quote
 from typing import Annotated
 
 import tyro
@@ -58,4 +59,4 @@ def evaluate(
         device=device,
     )
     Console().print(score_table(found.by_network, found.protocol))
-    print(f"next: lqm report {run}")
+    print(f"next: lqm report {quote(str(run))}")

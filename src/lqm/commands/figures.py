@@ -5,7 +5,7 @@ from typing import Annotated
 
 import tyro
 
-from lqm.commands.arguments import Folder, Runs, without_pages
+from lqm.commands.arguments import Folder, Runs, only_folders
 
 
 def figures(
@@ -30,5 +30,5 @@ def figures(
     """
     import lqm
 
-    for path in lqm.write_figures(without_pages(runs), to, source=source, data_dir=data_dir):
+    for path in lqm.write_figures(only_folders(runs), to, source=source, data_dir=data_dir):
         print(f"wrote {path}")

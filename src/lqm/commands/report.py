@@ -5,7 +5,7 @@ from typing import Annotated
 
 import tyro
 
-from lqm.commands.arguments import Folder, Runs, without_pages
+from lqm.commands.arguments import Folder, Runs, only_folders
 
 
 def report(
@@ -28,5 +28,5 @@ def report(
     """
     from lqm.report.page import write_report
 
-    path = write_report(without_pages(runs), out, source=source, data_dir=data_dir)
+    path = write_report(only_folders(runs), out, source=source, data_dir=data_dir)
     print(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB); open it in a browser")

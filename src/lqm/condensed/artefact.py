@@ -103,7 +103,12 @@ def _read_manifest(path: Path) -> Manifest:
         if not path.parent.exists():
             raise ArtifactError(f"there is no folder {path.parent}; name a run or a condensed set") from None
         memories = sorted(path.parent.glob("repeat-*/memory/task-*"))
-        if memories or (path.parent / "result.json").exists():
+        ended = (path.parent / "result.json").exists()
+        if memories and not ended:
+            raise ArtifactError(
+                f"{path.parent} holds a stream of tasks that is not finished; give its command again"
+            ) from None
+        if ended:
             kept = f", and `lqm.load` reads what was kept of each, such as {memories[0]}" if memories else ""
             raise ArtifactError(
                 f"{path.parent} is the folder of a stream of tasks; `lqm report` and `lqm compare` show what "

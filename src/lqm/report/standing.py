@@ -74,7 +74,8 @@ class Standing:
 def standings(cases: Sequence[Case]) -> list[Standing]:
     """One for each way in which a case was judged, the first of which is to be looked at first.
 
-    Where cases were judged by several evaluation seeds, those count that all of them have in common.
+    Where cases were judged by several evaluation seeds, those count that all of them have in common; all
+    real records have their score by the others if it is by none of these.
     """
     judged: defaultdict[str, list[tuple[int, Entry]]] = defaultdict(list)
     for number, case in enumerate(cases):
@@ -90,20 +91,18 @@ def _rank(standing: Standing, asked_for: bool) -> tuple[int, bool, bool]:
     return -sum(bar.case is not None for bar in standing.bars), not asked_for, standing.full is None
 
 
-def _standing(cases: Sequence[Case], found: Sequence[tuple[int, Entry]]) -> Standing:
-    protocol = cases[0].kind.read_protocol(**found[0][1]["protocol"])
-    seeds = [{entry["seed"] for own, entry in found if own == number} for number in {own for own, _ in found}]
+def _standing(cases: Sequence[Case], every: Sequence[tuple[int, Entry]]) -> Standing:
+    protocol = cases[0].kind.read_protocol(**every[0][1]["protocol"])
+    seeds = [{entry["seed"] for own, entry in every if own == number} for number in {own for own, _ in every}]
     paired = bool(set.intersection(*seeds))
     shared = set.intersection(*seeds) if paired else set.union(*seeds)
-    found = [(number, entry) for number, entry in found if entry["seed"] in shared]
+    found = [(number, entry) for number, entry in every if entry["seed"] in shared]
     bars = []
     for number in dict.fromkeys(number for number, _ in found):
         entries = sorted((entry for own, entry in found if own == number), key=lambda entry: entry["seed"])
         bars.append(_bar(cases[number].label, number, entries))
-    real: defaultdict[tuple[str, int], dict[int, Entry]] = defaultdict(dict)
-    for _, entry in found:
-        for name, score in entry.get("baselines", {}).items():
-            real[name, score["records"]][entry["seed"]] = score
+    full = {key: scores for key, scores in _real(every).items() if key[0] == "full"}
+    real = full | _real(found)
     sizes = {name: sum(other == name for other, _ in real) for name, _ in real}
     taken = {case.label for case in cases}
     for (name, records), by_seed in real.items():
@@ -111,6 +110,15 @@ def _standing(cases: Sequence[Case], found: Sequence[tuple[int, Entry]]) -> Stan
         label = f"{label}, baseline" if label in taken else label
         bars.append(_bar(label, None, list(by_seed.values())))
     return Standing(protocol, sorted(bars, key=lambda bar: bar.accuracy), tuple(sorted(shared)), paired)
+
+
+def _real(found: Sequence[tuple[int, Entry]]) -> dict[tuple[str, int], dict[int, Entry]]:
+    """What real records scored: by their choice and number, and then by evaluation seed."""
+    real: defaultdict[tuple[str, int], dict[int, Entry]] = defaultdict(dict)
+    for _, entry in found:
+        for name, score in entry.get("baselines", {}).items():
+            real[name, score["records"]][entry["seed"]] = score
+    return real
 
 
 def _bar(name: str, case: int | None, entries: Sequence[Entry]) -> Bar:

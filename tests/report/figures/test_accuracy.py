@@ -48,6 +48,19 @@ def test_accuracy_along_the_steps_with_random_and_full_records_to_compare(tmp_pa
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [*lines]
 
 
+def test_random_records_are_as_many_as_those_of_the_runs_and_all_of_them_are_known_from_any(tmp_path, digits):
+    real = {"random": found(0.6, records=50), "full": found(0.9, records=1442)}
+    other = [entry(0.8, records=50, baselines=real)]
+    runs = [
+        picture_run(tmp_path / "a", digits, evaluations=evaluated(0.5), scores=[entry(0.5)]),
+        picture_run(tmp_path / "b", digits, per_class=5, scores=other),
+    ]
+    assert [*curves(drawn(draw_accuracy_by_step, *runs)[0]["accuracy-by-step"].axes[0])] == [
+        "dm + lqm, 2 a class",
+        "full (real)",
+    ]
+
+
 def test_evaluations_beyond_the_steps_of_the_set_are_not_drawn(tmp_path, digits):
     """A run of 300 steps that is being taken further."""
     run = picture_run(tmp_path / "a", digits, evaluations=evaluated(0.5, 0.6, 0.7, 0.8))

@@ -39,6 +39,23 @@ def test_runs_that_differ_by_seed_alone_share_a_bar_with_their_deviation(tmp_pat
     assert "error bars: deviation over runs that differ by seed alone" in title(figure)
 
 
+def test_a_single_run_has_its_deviation_over_networks(tmp_path, digits):
+    noted = entry(0.5, cvm=0.2)
+    for when in ("before", "after"):
+        noted[when]["by_network"] = [0.1, 0.3]
+    run = picture_run(tmp_path / "run", digits, scores=[noted])
+    figure = drawn(draw_cvm, run)[0]["cvm"]
+    assert bars(figure.axes[0])[1]["lqm"] == [pytest.approx(0.1)]
+    assert title(figure).endswith("error bars: deviation over networks")
+    assert "error bars" not in title(drawn(draw_extremes, run)[0]["extremes"])
+    others = [
+        picture_run(tmp_path / str(seed), digits, distance="mean", seed=seed, scores=[entry(0.5)])
+        for seed in (0, 1)
+    ]
+    words = "deviation over runs that differ by seed alone, of a single one over networks"
+    assert words in " ".join(title(drawn(draw_cvm, run, *others)[0]["cvm"]).split())
+
+
 def test_a_copy_of_a_run_does_not_count_twice(tmp_path, digits):
     runs = [picture_run(tmp_path / name, digits, scores=[entry(0.5, cvm=0.1)]) for name in "ab"]
     runs.append(picture_run(tmp_path / "c", digits, seed=1, scores=[entry(0.5, cvm=0.4)]))

@@ -52,7 +52,8 @@ def test_the_bars_are_the_scores(page):
         assert bar["accuracy"] == score.accuracy
         assert bar["deviation"] == score.deviation
         assert bar["byClass"] == list(score.by_class)
-        assert bar["records"] == score.records
+        assert bar["size"] == f" ({score.records:,})"
+        assert bar["said"] == f"{100 * score.accuracy:.1f} ± {100 * score.deviation:.1f}"
     assert [by_name[name]["case"] for name in ("dm + mean", "dm + lqm", "full")] == [0, 1, None]
 
 

@@ -80,9 +80,15 @@ def test_more_than_200_real_records_are_drawn_as_200_quantiles():
     latents = made(6, records=500)
     for own in explorer(latents)["classes"]:
         assert (own["records"], own["steps"]) == (500, 200)
-        levels = (np.arange(200) + 0.5) / 200
-        expected = np.quantile(latents.real[own["label"]].numpy(), levels, axis=0, method="hazen")
-        np.testing.assert_allclose(unpacked(own["real"], 6), expected.T, rtol=1e-5)
+        real = latents.real[own["label"]].numpy()
+        expected = np.quantile(real, np.linspace(0, 1, 200), axis=0, method="hazen")
+        curve = unpacked(own["real"], 6)
+        np.testing.assert_allclose(curve, expected.T, rtol=1e-5)
+        np.testing.assert_array_equal(curve[:, 0], real.min(axis=0), "what is extreme lies beyond the curve")
+        np.testing.assert_array_equal(curve[:, -1], real.max(axis=0))
+        heights = (np.arange(200) + 1) / 200
+        shares = (real.T[:, None, :] <= curve[:, :, None] + 1e-6).mean(axis=-1)
+        assert np.abs(shares - heights).max() < 0.006, "and the curve is the ECDF, to a step of it"
         (size,) = own["best"]
         expected = np.quantile(
             latents.real[own["label"]].numpy(), (np.arange(10) + 0.5) / 10, axis=0, method="hazen"

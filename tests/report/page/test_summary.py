@@ -1,6 +1,6 @@
 """The first answers: each follows from the scores, or from the latents where there are none."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -21,7 +21,8 @@ from tests.report.making import PROTOCOL, chosen, read_page, tiny_source
 
 def case(label, per_class=10, folder="run"):
     labels = torch.arange(2).repeat_interleave(per_class)
-    small = CondensedPictures(None, labels, ("cat", "dog"), {"per_class": per_class})
+    manifest = {"per_class": per_class, "evaluation": asdict(PROTOCOL)}
+    small = CondensedPictures(None, labels, ("cat", "dog"), manifest)
     return Case(label, small, Path(folder))
 
 
@@ -66,6 +67,22 @@ def test_the_way_to_all_real_data_is_in_points():
     assert found.note == "Run lqm evaluate run --baselines full to find out."
 
 
+@pytest.mark.parametrize(
+    ("change", "seed", "said"),
+    [
+        ({"name": "other"}, 0, "--protocol other"),
+        ({"network": "mlp"}, 3, "--networks mlp --seed 3"),
+        ({"epochs": 9}, 1, "--seed 1"),
+    ],
+)
+def test_the_command_that_measures_all_real_data_names_what_is_not_the_sets_own(change, seed, said):
+    standing = Standing(replace(PROTOCOL, **change), [bar("a", 0, [0.6])], (seed, 7))
+    note = answers(CASES, standing, None, None)[1].note
+    assert note == f"Run lqm evaluate run {said} --baselines full to find out."
+    own = Standing(replace(PROTOCOL, network="own:mine"), [bar("a", 0, [0.6])])
+    assert "Call lqm.evaluate with the same networks" in answers(CASES, own, None, None)[1].note
+
+
 def test_the_best_match_is_named_among_sets_of_one_size_only():
     found = asked(CASES, bar("a", 0, [0.5], cvm=0.4), bar("b", 1, [0.5], cvm=0.3, after=0.8))[MATCHED]
     assert [line.value for line in found.lines] == ["0.400", "0.300"]
@@ -77,12 +94,33 @@ def test_the_best_match_is_named_among_sets_of_one_size_only():
 
 
 def test_the_best_match_comes_with_its_spread_and_the_number_of_networks_that_say_so():
-    one = bar("a", 0, [0.5], by_network=(0.3, 0.5, 0.4))
-    other = bar("b", 1, [0.5], by_network=(0.2, 0.3, 0.4))
+    one = bar("a", 0, [0.5], by_network=(0.3, 0.5, 0.4, 0.4))
+    other = bar("b", 1, [0.5], by_network=(0.2, 0.3, 0.4, 0.3))
     found = asked(CASES, one, other)[MATCHED]
-    assert [(line.value, line.more) for line in found.lines] == [("0.400", "± 0.082"), ("0.300", "± 0.082")]
-    assert "b is 25 % lower than a (lower under 2 of 3 networks); after" in found.note
+    assert [(line.value, line.more) for line in found.lines] == [("0.400", "± 0.071"), ("0.300", "± 0.071")]
+    assert "b is 25 % lower than a (lower under 3 of 4 networks); after" in found.note
     assert "25 % lower than a; after" in asked(CASES, one, other, paired=False)[MATCHED].note
+
+
+def test_what_networks_do_not_agree_on_is_not_told_apart():
+    one, other = bar("a", 0, [0.5], by_network=(0.3, 0.5)), bar("b", 1, [0.5], by_network=(0.4, 0.2))
+    note = asked(CASES, one, other)[MATCHED].note
+    assert "b and a can't be told apart (b is lower under 1 of 2 networks); after" in note
+
+
+def test_sets_of_each_size_are_compared_among_themselves():
+    cases = [case("a"), case("b"), case("c", 20), case("d", 20), case("e", 30)]
+    statistics = [(20, 0.4), (20, 0.3), (40, 0.2), (40, 0.25), (60, 0.1)]
+    judged = [
+        bar(label, number, [0.5], records, cvm=cvm)
+        for number, (label, (records, cvm)) in enumerate(zip("abcde", statistics, strict=True))
+    ]
+    random = [bar(f"random, {records}", None, [0.4], records, cvm=0.5) for records in (20, 60)]
+    note = asked(cases, *judged, *random)[MATCHED].note
+    assert note.split("by it. ")[1] == (
+        "20 random real ones: 0.500. b is 25 % lower than a; after the training, a and b are equal. "
+        "c is 20 % lower than d; after the training, c and d are equal. 60 random real ones: 0.500."
+    )
 
 
 @pytest.mark.parametrize(("one", "other"), [(0.0, 0.0), (0.3, 0.3), (0.1, 0.0997)])

@@ -58,7 +58,7 @@ class Coreset:
         draws = generator(self._seed, "coreset batch", i)
         with seeded(self._seed, "coreset forward", i):
             loss = self._student.learn(*draw_real(self._source, self._settings.batch, draws, self._device))
-        return {"loss": loss, "accuracy": self._student.accuracy}
+        return {"loss": loss, "network_accuracy": self._student.accuracy}
 
     def state(self) -> dict[str, Tensor]:
         """The network and its optimiser."""

@@ -164,7 +164,7 @@ class IDM(Matching):
 
     def noticed(self, view: View) -> Metrics:
         """How good the encoder is."""
-        return {"accuracy": view.accuracy}
+        return {"network_accuracy": view.accuracy}
 
     def state(self) -> dict[str, Tensor]:
         """Pictures, momentum, the whole queue, and the networks as they were in the window's views."""

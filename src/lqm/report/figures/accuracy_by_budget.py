@@ -48,7 +48,10 @@ def _figure(origin: Origin, way: Judging) -> Figure:
     panel = figure.subplots()
     for number, (label, runs) in enumerate(series.items()):
         sizes = sorted(runs)
-        spreads = [runs[size].accuracy() for size in sizes]
+        spreads = [
+            runs[size].spread(lambda entry: entry["accuracy"], lambda entry: entry["accuracies"])
+            for size in sizes
+        ]
         curve(
             panel,
             look(number),

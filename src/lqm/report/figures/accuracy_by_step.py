@@ -25,7 +25,6 @@ from lqm.report.history import Record, evaluation_curve
 from lqm.report.records import key_of
 from lqm.report.standing import standings
 
-_REFERENCES = ("random", "full")
 _NARROW_LINES = 6
 
 
@@ -66,12 +65,13 @@ def _figure(origin: Origin, runs: Sequence[Along]) -> Figure:
             case.label,
         )
     protocol = runs[0].case.manifest["evaluation"]
+    sizes = {case.records for case, _ in runs}
     real = [
         bar
         for standing in standings(origin.cases)
         if asdict(standing.protocol) == protocol
         for bar in standing.bars
-        if bar.rule in _REFERENCES
+        if bar.rule == "full" or (bar.rule == "random" and bar.records in sizes)
     ]
     for number, bar in enumerate(real):
         level(panel, look_of_real(number), 100 * bar.accuracy, f"{bar.name} (real)")

@@ -47,17 +47,16 @@ class Repeated:
         found = self.manifest["distance"]
         return found["name"] if found else "none (real records)"
 
-    def over_runs(self, number: Callable[[Entry], float]) -> tuple[float, float]:
-        """Mean and deviation of a number over the runs; the deviation of a single one is 0."""
-        means = [fmean(map(number, entries)) for entries in self.entries]
-        return fmean(means), pstdev(means)
+    def spread(
+        self, number: Callable[[Entry], float], by_network: Callable[[Entry], Sequence[float]]
+    ) -> tuple[float, float]:
+        """Mean and deviation of a number, over runs where there are several, else over networks.
 
-    def accuracy(self) -> tuple[float, float]:
-        """Mean and deviation, over runs where there are several, else over networks."""
-        mean, deviation = self.over_runs(lambda entry: entry["accuracy"])
-        if len(self.cases) > 1:
-            return mean, deviation
-        return mean, pstdev([found for entry in self.entries[0] for found in entry["accuracies"]])
+        The deviation is 0 where there is one run and the number is not known for each network.
+        """
+        means = [fmean(map(number, entries)) for entries in self.entries]
+        networks = [found for entry in self.entries[0] for found in by_network(entry)]
+        return fmean(means), pstdev(means if len(means) > 1 or not networks else networks)
 
 
 @dataclass(frozen=True)

@@ -94,8 +94,7 @@ def _figure(bars: Bars, part: str, factor: float, unit: str, title: str) -> Figu
         panel.set_title(words)
         panel.set_ylabel(unit)
     panels[-1].set_xticks(range(len(settings)), [str(setting) for setting in settings])
-    several = any(len(repeated.cases) > 1 for series in bars.values() for repeated in series.values())
-    set_title(figure, title + SPREAD * several)
+    set_title(figure, title + _over(bars, part))
     legend_below(figure, panels[0])
     return figure
 
@@ -108,4 +107,26 @@ def _spreads(
     def number(entry: Entry) -> float:
         return factor * float(entry[when][part])
 
-    return [series[own].over_runs(number) if own in series else (float("nan"), 0.0) for own in settings]
+    def each(entry: Entry) -> list[float]:
+        return [factor * found for found in _by_network(entry, when, part)]
+
+    return [series[own].spread(number, each) if own in series else (float("nan"), 0.0) for own in settings]
+
+
+def _by_network(entry: Entry, when: str, part: str) -> list[float]:
+    """What each network found; nothing of extremes, nor of statistics that are not noted by network."""
+    found: list[float] = entry[when].get("by_network", []) if part == "cramer_von_mises" else []
+    return found
+
+
+def _over(bars: Bars, part: str) -> str:
+    """What the error bars are the deviation over; nothing where there are none."""
+    every = [repeated for series in bars.values() for repeated in series.values()]
+    several = any(len(repeated.cases) > 1 for repeated in every)
+    known = any(
+        len(repeated.cases) == 1 and len(_by_network(repeated.entries[0][0], "before", part)) > 1
+        for repeated in every
+    )
+    if several:
+        return SPREAD + ", of a single one over networks" * known
+    return "; error bars: deviation over networks" * known

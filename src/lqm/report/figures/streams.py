@@ -69,7 +69,7 @@ def matrix_figure(matrix: Tensor, title: str) -> Figure:
     picture = panel.imshow(100 * matrix.numpy(), cmap=_COLOURS, vmin=0, vmax=100)
     for k in range(tasks):
         for i in range(k + 1 if letters >= _SMALLEST_LETTERS else 0):
-            shade = "black" if matrix[k, i] > 0.5 else "white"
+            shade = "black" if matrix[k, i] > 0.46 else "white"
             panel.text(
                 i, k, f"{100 * matrix[k, i]:.0f}", ha="center", va="center", color=shade, fontsize=letters
             )

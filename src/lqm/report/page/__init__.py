@@ -20,6 +20,8 @@ from lqm.report.streams import is_stream
 
 _HERE = Path(__file__).parent
 _OURS = '<meta name="generator" content="lqm'
+# Of more classes than these, charts by class show the worst or the largest.
+_MOST_CLASSES = 30
 _SCRIPTS = ("draw.js", "charts.js", "explorer.js", "pictures.js", "page.js")
 _LIBRARIES = {"d3.min.js": "d3.LICENSE", "plot.umd.min.js": "plot.LICENSE"}
 
@@ -95,7 +97,8 @@ def _render(page: Page) -> str:
     ]
     return templates.get_template(page.template).render(
         page.words,
-        data=_finite(page.data),
+        data=_finite(page.data | {"mostClasses": _MOST_CLASSES}),
+        most_classes=_MOST_CLASSES,
         style=static["page.css"],
         scripts=[static[name] for name in _SCRIPTS],
         libraries=libraries,

@@ -19,7 +19,7 @@ from lqm.report.page.explorer import explorer
 from lqm.report.page.gallery import gallery
 from lqm.report.page.learning import learning
 from lqm.report.page.summary import answers, statistic, type_of_records
-from lqm.report.standing import Standing, standings
+from lqm.report.standing import Bar, Standing, standings
 from lqm.report.tables import percent, protocol_in_words
 from lqm.scores import Kind
 
@@ -172,7 +172,7 @@ def _standing(found: Standing, cases: Sequence[Case]) -> Content:
                 "name": bar.name,
                 "records": f"{bar.records:,}",
                 "networks": len(bar.accuracies),
-                "accuracy": f"{percent(bar.accuracy)} ± {percent(bar.deviation)}",
+                "accuracy": _accuracy(bar),
                 "cvm": [statistic(match) for match in (bar.before, bar.after)],
                 "extremes": [f"{100 * match.extremes:.2f}" for match in (bar.before, bar.after)],
                 "by_class": [percent(share) for share in bar.by_class],
@@ -183,9 +183,16 @@ def _standing(found: Standing, cases: Sequence[Case]) -> Content:
     }
 
 
+def _accuracy(bar: Bar) -> str:
+    return f"{percent(bar.accuracy)} ± {percent(bar.deviation)}"
+
+
 def _seeds(found: Standing) -> str:
     """Which evaluation seeds were put together, if there are several."""
-    return f"; seeds {', '.join(map(str, found.seeds))} together" if len(found.seeds) > 1 else ""
+    if len(found.seeds) == 1:
+        return ""
+    seeds = ", ".join(map(str, found.seeds))
+    return f"; seeds {seeds} together" if found.paired else f"; each set by its own of the seeds {seeds}"
 
 
 def _bars(found: Standing) -> list[Content]:
@@ -193,7 +200,8 @@ def _bars(found: Standing) -> list[Content]:
         {
             "name": bar.name,
             "case": bar.case,
-            "records": bar.records,
+            "size": "" if bar.name.endswith(f", {bar.records:,}") else f" ({bar.records:,})",
+            "said": _accuracy(bar),
             "accuracy": bar.accuracy,
             "deviation": bar.deviation,
             "accuracies": bar.accuracies,

@@ -41,7 +41,7 @@ def _of_class(latents: Latents, label: int) -> Content:
     real = latents.real[label][:, features]
     curve = real.sort(dim=0).values
     if len(real) > _STEPS:
-        curve = column_quantiles(real, (np.arange(_STEPS) + 0.5) / _STEPS)
+        curve = column_quantiles(real, np.linspace(0, 1, _STEPS))
     sizes = {len(match.own) for match in matches if match}
     return {
         "label": label,

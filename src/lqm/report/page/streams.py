@@ -16,6 +16,7 @@ from lqm.graphs.continual.planning import unsplit
 from lqm.graphs.judging import NODES
 from lqm.graphs.networks import describe, make_network
 from lqm.graphs.source import GraphSource
+from lqm.graphs.sources.notes import counted
 from lqm.graphs.stream import make_stream
 from lqm.report.cases import size_of
 from lqm.report.history import metric_curves
@@ -23,7 +24,7 @@ from lqm.report.latents import Latents, measure
 from lqm.report.page.content import Content, Page, real_data
 from lqm.report.page.explorer import explorer
 from lqm.report.page.learning import learning
-from lqm.report.page.summary import Answer, Line, in_points
+from lqm.report.page.summary import Answer, Line, and_more, in_points
 from lqm.report.stream_runs import StreamRun, read_streams
 from lqm.report.streams import stream_title, tasks_of
 from lqm.report.tables import percent
@@ -44,6 +45,7 @@ def page_of_streams(folders: Sequence[Path], source: Any, data_dir: str | Path |
                 "give a report to each"
             )
     tasks = first["tasks"]
+    classes = counted(sum(map(len, tasks)), "class", "classes")
     latents, missing = _latents(streams, source, data_dir)
     budgets = [_budgets(stream) for stream in streams]
     logged = learning(
@@ -52,7 +54,8 @@ def page_of_streams(folders: Sequence[Path], source: Any, data_dir: str | Path |
     curves = explorer(latents) if latents else None
     words = {
         "title": f"{first['config']['source']['name']}, task after task",
-        "lead": f"{stream_title(first)}.",
+        "lead": f"{stream_title(first)}; {first['config']['source']['nodes']:,} nodes of {classes}.",
+        "mean_of_repeats": _mean_of_repeats(streams),
         "cases": [_facts(stream) for stream in streams],
         "tasks": [", ".join(names) for names in tasks],
         "class_names": [name for names in tasks for name in names],
@@ -91,7 +94,7 @@ def _answers(streams: Sequence[StreamRun], tasks: Sequence[Sequence[str]]) -> li
         Answer(
             "How good is it in the end?",
             good,
-            "AA: accuracy after the last task, averaged over all tasks, as the mean of the repeats.",
+            f"AA: accuracy after the last task, averaged over all tasks{_mean_of_repeats(streams)}.",
         )
     ]
     joint = next((stream for stream in streams if stream.config["method"] == "joint"), None)
@@ -104,7 +107,7 @@ def _answers(streams: Sequence[StreamRun], tasks: Sequence[Sequence[str]]) -> li
         note = f"{joint.label} keeps all tasks whole and reaches {_value(joint.average[-1])} %."
         found.append(Answer("How far from keeping everything?", below, note))
     transfers = [stream.transfer[-1] for stream in streams]
-    forgotten = [Line(i, _value(each), _beyond(each)) for i, each in enumerate(transfers) if each]
+    forgotten = [Line(i, in_points(each.mean), _beyond(each)) for i, each in enumerate(transfers) if each]
     if forgotten:
         note = (
             "BWT: what later tasks did to the accuracy on earlier ones, in points; below 0, it was forgotten."
@@ -112,11 +115,17 @@ def _answers(streams: Sequence[StreamRun], tasks: Sequence[Sequence[str]]) -> li
         found.append(Answer("What was forgotten?", forgotten, note))
     worst = []
     for i, stream in enumerate(streams):
-        last = stream.matrix[-1]
-        task = int(last.argmin())
-        worst.append(Line(i, f"task {task}", f"{percent(last[task].item())} % ({', '.join(tasks[task])})"))
+        last = stream.matrix[-1].tolist()
+        lowest = [task for task, accuracy in enumerate(last) if accuracy == min(last)]
+        names = f" ({', '.join(tasks[lowest[0]])})" if len(lowest) == 1 else ""
+        worst.append(Line(i, f"task {lowest[0]}{and_more(lowest)}", f"{percent(min(last))} %{names}"))
     found.append(Answer("Which task is worst?", worst, "By its accuracy after the last task."))
     return found
+
+
+def _mean_of_repeats(streams: Sequence[StreamRun]) -> str:
+    """What is to be said of a number that is a mean; nothing if no stream was repeated."""
+    return ", as the mean of the repeats" if any(len(stream.matrices) > 1 for stream in streams) else ""
 
 
 def _facts(stream: StreamRun) -> Content:
@@ -130,6 +139,7 @@ def _facts(stream: StreamRun) -> Content:
         "size": f"{size_of(config)} a task" if config["budget"] else "none",
         "seed": config["seed"],
         "repeats": len(stream.matrices),
+        "steps": f"{config['settings']['steps']:,}" if "steps" in config["settings"] else "-",
         "time": str(timedelta(seconds=round(whole))),
     }
 

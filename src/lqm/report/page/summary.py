@@ -12,6 +12,8 @@ from lqm.scores import LatentMatch
 
 Judged = dict[int, Bar]
 
+_SIZES_DIFFER = "Only sets of as many records are to be compared by it."
+
 
 @dataclass(frozen=True)
 class Line:
@@ -99,7 +101,7 @@ def _how_far(judged: Judged, cases: Sequence[Case], standing: Standing) -> Answe
         return Answer(
             "How far from all real data?",
             [Line(number, "not measured") for number in judged],
-            f"Run lqm evaluate {_folder(cases[next(iter(judged))])} --baselines full to find out.",
+            _how_to_measure_full(cases[next(iter(judged))], standing),
         )
     lines = [
         Line(number, in_points(bar.accuracy - full.accuracy), "points") for number, bar in judged.items()
@@ -111,25 +113,42 @@ def _how_far(judged: Judged, cases: Sequence[Case], standing: Standing) -> Answe
     return Answer("How far from all real data?", lines, note)
 
 
+def _how_to_measure_full(case: Case, standing: Standing) -> str:
+    """The command that adds all real data to a way of judging, with what is not that of the set itself."""
+    protocol, usual = standing.protocol, case.manifest.get("evaluation", {})
+    if protocol.network.startswith("own:"):
+        return "Call lqm.evaluate with the same networks and baselines=('full',) to find out."
+    options = {
+        "protocol": "" if protocol.name == usual.get("name") else protocol.name,
+        "networks": "" if protocol.network == usual.get("network") else protocol.network,
+        "seed": standing.seeds[0] or "",
+    }
+    words = "".join(f" --{name} {value}" for name, value in options.items() if value)
+    return f"Run lqm evaluate {_folder(case)}{words} --baselines full to find out."
+
+
 def _how_matched(judged: Judged, cases: Sequence[Case], standing: Standing) -> Answer:
-    before = {number: bar.before for number, bar in judged.items()}
-    after = {number: bar.after for number, bar in judged.items()}
-    note = "Cramér-von Mises statistic of the latent features before the training; lower is better."
-    sizes = {bar.records for bar in judged.values()}
+    notes = ["Cramér-von Mises statistic of the latent features before the training; lower is better."]
+    sizes = sorted({bar.records for bar in judged.values()})
     if len(sizes) > 1:
-        note += " Only sets of as many records are to be compared by it."
-    else:
-        for bar in standing.real("random"):
-            if bar.records in sizes:
-                note += f" As many random real ones: {statistic(bar.before)}."
-        if len(before) > 1:
-            lowest = [_lowest(matches, cases, standing.paired) for matches in (before, after)]
-            note += f" {lowest[0]}; after the training, {lowest[1]}."
-    return _matched({number: statistic(match) for number, match in before.items()}, note)
+        notes.append(_SIZES_DIFFER)
+    for size in sizes:
+        many = "As many" if len(sizes) == 1 else f"{size:,}"
+        notes += [
+            f"{many} random real ones: {statistic(bar.before)}."
+            for bar in standing.real("random")
+            if bar.records == size
+        ]
+        own = {number: bar for number, bar in judged.items() if bar.records == size}
+        if len(own) > 1:
+            before = _lowest({number: bar.before for number, bar in own.items()}, cases, standing.paired)
+            after = _lowest({number: bar.after for number, bar in own.items()}, cases, standing.paired)
+            notes.append(f"{before}; after the training, {after}.")
+    return _matched({number: statistic(bar.before) for number, bar in judged.items()}, " ".join(notes))
 
 
 def _lowest(matches: dict[int, LatentMatch], cases: Sequence[Case], paired: bool) -> str:
-    """Which set is matched best, by how much, and under how many networks."""
+    """Which set is matched best, by how much, and under how many networks: a quarter at most may disagree."""
     best, next_best = sorted(matches, key=lambda number: matches[number].cramer_von_mises)[:2]
     names = cases[best].label, cases[next_best].label
     below, above = (matches[number].cramer_von_mises for number in (best, next_best))
@@ -140,7 +159,11 @@ def _lowest(matches: dict[int, LatentMatch], cases: Sequence[Case], paired: bool
     pairs = list(zip(matches[best].by_network, matches[next_best].by_network, strict=False))
     if len(pairs) < 2 or not paired:
         return said
-    return f"{said} (lower under {sum(low < high for low, high in pairs)} of {len(pairs)} networks)"
+    under = sum(low < high for low, high in pairs)
+    agreed = f"lower under {under} of {len(pairs)} networks"
+    if under < 0.75 * len(pairs):
+        return f"{names[0]} and {names[1]} can't be told apart ({names[0]} is {agreed})"
+    return f"{said} ({agreed})"
 
 
 def statistic(match: LatentMatch) -> str:
@@ -158,7 +181,7 @@ def _how_matched_by_one(cases: Sequence[Case], latents: Latents) -> Answer:
     found = {number: f"{mean:.3f}" for number, mean in enumerate(latents.means) if mean is not None}
     note = "Cramér-von Mises statistic of the latent features, by one network; lower is better."
     if len({case.records for case in cases}) > 1:
-        note += " Only sets of as many records are to be compared by it."
+        note += f" {_SIZES_DIFFER}"
     return _matched(found, note)
 
 
@@ -178,7 +201,7 @@ def _worst_class(judged: Judged, cases: Sequence[Case], standing: Standing) -> l
         if len(worst) == len(shares):
             continue
         name = _class(names[worst[0]])
-        lines.append(Line(number, name + _others(worst), f"{percent(shares[worst[0]])} %"))
+        lines.append(Line(number, name + and_more(worst), f"{percent(shares[worst[0]])} %"))
         if full and full.by_class and full.by_class[worst[0]] is not None:
             beside.append(f"{name} {percent(full.by_class[worst[0]])} %")
     if not lines:
@@ -193,7 +216,8 @@ def _class(name: str) -> str:
     return f"class {name}" if name[:1].isdigit() else name
 
 
-def _others(worst: Sequence[int]) -> str:
+def and_more(worst: Sequence[int]) -> str:
+    """How many there are beside the first."""
     return f" and {len(worst) - 1} more" if len(worst) > 1 else ""
 
 

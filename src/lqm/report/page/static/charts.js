@@ -21,8 +21,8 @@ drawings.accuracy = (width, which) => {
       }),
       Plot.ruleY(bars, { x1: (bar) => 100 * (bar.accuracy - bar.deviation), x2: (bar) => 100 * (bar.accuracy + bar.deviation), y: "place", stroke: "var(--ink)", strokeWidth: 2 }),
       Plot.dot(each, { x: (found) => 100 * found.accuracy, y: "place", dy: 0.38 * size, r: 0.17 * size, fill: "var(--ground)", stroke: "var(--ink)" }),
-      Plot.text(bars, { ...above, x: 0, text: (bar) => `${shortened(bar.name, 34)} (${bar.records.toLocaleString("en")})`, textAnchor: "start" }),
-      Plot.text(bars, { ...above, x: 100, text: (bar) => `${inPercent(bar.accuracy)} ± ${inPercent(bar.deviation)}`, textAnchor: "end", fontWeight: 600 }),
+      Plot.text(bars, { ...above, x: 0, text: (bar) => shortened(bar.name, 34) + bar.size, textAnchor: "start" }),
+      Plot.text(bars, { ...above, x: 100, text: "said", textAnchor: "end", fontWeight: 600 }),
     ],
   });
 };
@@ -49,16 +49,15 @@ drawings.extremes = (width) => {
 drawings.budgets = (width) => {
   const size = rem();
   const totals = data.classNames.map((_, label) => d3.max(data.budgets.sets, (own) => own[label] ?? 0));
-  const labels = d3.sort(totals.keys(), (label) => -totals[label]).slice(0, MOST_CLASSES).sort((a, b) => a - b);
+  const labels = d3.sort(totals.keys(), (label) => -totals[label]).slice(0, data.mostClasses).sort((a, b) => a - b);
   const kept = d3.range(data.labels.length).filter((number) => data.budgets.sets[number].length);
   const rows = kept.flatMap((number) => labels.map((label) => ({ case: number, label, count: data.budgets.sets[number][label] })));
-  const longest = d3.max(labels, (label) => shortened(data.classNames[label]).length);
   return plot(width, {
     height: labels.length * (0.6 + 0.8 * kept.length) * size + 4 * size,
-    marginLeft: Math.max(2, 0.5 * longest + 1) * size,
+    marginLeft: roomFor(labels),
     x: { label: "nodes", grid: true, ticks: whole([0, d3.max(totals)], width), tickFormat: "d" },
     y: { axis: null, domain: kept, padding: 0.1 },
-    fy: { domain: labels, label: null, axis: "left", tickFormat: (label) => shortened(data.classNames[label]), padding: 0.2 },
+    fy: { domain: labels, label: null, axis: "left", tickFormat: nameOf, padding: 0.2 },
     color: { type: "identity" },
     marks: [Plot.barX(rows, { x: "count", y: "case", fy: "label", fill: (row) => colour(row.case), title: (row) => `${data.labels[row.case]}: ${row.count}`, tip: true })],
   });
@@ -79,7 +78,7 @@ drawings.histogram = (width) => {
     marks: [
       Plot.rectY(bars, { fy: "number", x1: "low", x2: "high", y: "share", fill: (bar) => colour(bar.number), fillOpacity: 0.75, inset: 0.5 }),
       Plot.ruleX(means, { fy: "number", x: "mean", stroke: "var(--ink)", strokeWidth: 2 }),
-      Plot.text(means, { fy: "number", frameAnchor: "top-right", text: (row) => `${shortened(data.labels[row.number], 30)}: mean ${row.mean.toFixed(3)}`, fill: "currentColor", fontSize: 0.85 * size }),
+      Plot.text(means, { fy: "number", frameAnchor: "top-right", text: (row) => `${shortened(data.labels[row.number], 30)}: mean ${row.mean.toFixed(3)}`, fill: "currentColor", stroke: "var(--ground)", strokeWidth: 4, fontSize: 0.85 * size }),
       Plot.dot(explorerStatistics(), { fy: "number", x: "statistic", y: 0, dy: 0.45 * size, symbol: "triangle", r: 0.32 * size, fill: (row) => colour(row.number), stroke: "var(--ink)" }),
     ],
   });
@@ -118,7 +117,7 @@ drawings.matrix = (width, which) => {
     color: { type: "linear", scheme: "cividis", domain: [0, 100] },
     marks: [
       Plot.cell(cells, { x: "task", y: "after", fill: "value", rx: 3 }),
-      side / tasks.length > 2 * size ? Plot.text(cells, { x: "task", y: "after", text: (cell) => cell.value.toFixed(0), fill: (cell) => (cell.value > 55 ? "#000" : "#fff") }) : null,
+      side / tasks.length > 2 * size ? Plot.text(cells, { x: "task", y: "after", text: (cell) => cell.value.toFixed(0), fill: (cell) => (cell.value > 46 ? "#000" : "#fff") }) : null,
     ],
   });
 };

@@ -4,8 +4,8 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const drawings = {};
 const CASES = 8;
 const DASHES = ["", "8 3", "2 3", "10 3 2 3", "14 4", "5 5", "1 4", "10 3 2 3 2 3"];
+const MOST_MARKS = 30;
 const SYMBOLS = ["circle", "square", "triangle", "diamond", "times", "plus", "star", "asterisk"];
-const MOST_CLASSES = 30;
 
 // From the ninth run on colours come again, with the next dash and mark.
 const form = (number) => (number + Math.floor(number / CASES)) % CASES;
@@ -13,7 +13,6 @@ const colour = (number) => `var(--case-${number % CASES})`;
 const dash = (number) => DASHES[form(number)];
 const symbol = (number) => SYMBOLS[form(number)];
 const rem = () => parseFloat(getComputedStyle(document.documentElement).fontSize);
-const inPercent = (share) => (100 * share).toFixed(1);
 const shortened = (text, most = 16) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 function plot(width, options) {
@@ -37,26 +36,29 @@ function drawAll(name) {
   }
 }
 
-// Room for the names of classes beside an axis, and one mark a class and case; the worst classes come first.
+const nameOf = (label) => shortened(data.classNames[label]);
+// The width of the names of classes beside an axis.
+const roomFor = (labels) => Math.max(2, 0.5 * d3.max(labels, (label) => nameOf(label).length) + 1) * rem();
+
+// One mark a class and case; the worst classes come first.
 function byClass(width, rows, { label, domain, order, ticks = [] }) {
   const size = rem();
   const worst = d3.rollups(rows, order, (row) => row.label).sort((a, b) => a[1] - b[1]);
-  const labels = worst.slice(0, MOST_CLASSES).map(([found]) => found);
-  const shown = new Set(labels);
-  const names = new Map(labels.map((found) => [found, shortened(data.classNames[found])]));
-  const longest = d3.max(names.values(), (name) => name.length);
+  const labels = worst.slice(0, data.mostClasses).map(([found]) => found);
+  const shown = d3.group(rows, (row) => row.label);
+  const said = (label) => shown.get(label).map((row) => `${data.labels[row.case]}: ${row.value.toFixed(2)} %`);
   return plot(width, {
     height: labels.length * 1.7 * size + 4 * size,
-    marginLeft: Math.max(2, 0.5 * longest + 1) * size,
-    x: { label, domain, grid: true },
-    y: { type: "band", domain: labels, label: null, tickFormat: (found) => names.get(found), tickSize: 0 },
+    marginLeft: roomFor(labels),
+    x: { label, domain, grid: true, insetLeft: 0.5 * size },
+    y: { type: "band", domain: labels, label: null, tickFormat: nameOf, tickSize: 0 },
     marks: [
-      Plot.tickX(ticks.filter((tick) => shown.has(tick.label)), { x: "value", y: "label", stroke: "var(--best)", strokeWidth: 4 }),
-      ...data.labels.map((name, number) =>
-        Plot.dot(rows.filter((row) => row.case === number && shown.has(row.label)), {
+      Plot.tickX(ticks, { x: "value", y: "label", stroke: "var(--best)", strokeWidth: 4 }),
+      ...data.labels.map((_, number) =>
+        Plot.dot(rows.filter((row) => row.case === number), {
           x: "value", y: "label", symbol: symbol(number), fill: colour(number), stroke: colour(number), fillOpacity: 0.6, r: 0.3 * size,
-          title: (row) => `${data.classNames[row.label]}, ${name}: ${row.value.toFixed(2)} %`, tip: true,
         })),
+      Plot.tip(rows, Plot.pointerY({ x: "value", y: "label", title: ({ label }) => [data.classNames[label], ...said(label)].join("\n") })),
     ],
   });
 }
@@ -73,17 +75,27 @@ function logTicks(series) {
   return found.length >= 3 ? found : d3.ticks(least, most, 4);
 }
 
+// What all runs have at about the same x, in one box.
+function tipOfAll(series, x) {
+  const number = d3.format(".4~g");
+  const said = (place) => series.filter(({ points }) => points.length).map((own) => {
+    const point = own.points[d3.bisector((found) => found.x).center(own.points, place)];
+    return `${data.labels[own.number]}${point.x === place ? "" : ` (${x} ${number(point.x)})`}: ${number(point.y)}`;
+  });
+  const all = series.flatMap(({ points }) => points);
+  return Plot.tip(all, Plot.pointerX({ x: "x", y: "y", title: (point) => [`${x} ${number(point.x)}`, ...said(point.x)].join("\n") }));
+}
+
 function lines(width, series, { x, y, label, domain, type, ticks, zero }) {
   const marks = series.flatMap(({ number, points }) => [
     Plot.areaY(points.filter((point) => point.low !== undefined), { x: "x", y1: "low", y2: "high", fill: colour(number), fillOpacity: 0.15 }),
     Plot.line(points, { x: "x", y: "y", stroke: colour(number), strokeDasharray: dash(number), strokeWidth: 2 }),
-    points.length <= MOST_CLASSES ? Plot.dot(points, { x: "x", y: "y", symbol: symbol(number), fill: colour(number), stroke: colour(number) }) : null,
-    Plot.tip(points, Plot.pointerX({ x: "x", y: "y", title: (point) => `${data.labels[number]}\n${x} ${point.x}: ${d3.format(".4~g")(point.y)}` })),
+    points.length <= MOST_MARKS ? Plot.dot(points, { x: "x", y: "y", symbol: symbol(number), fill: colour(number), stroke: colour(number) }) : null,
   ]);
   return plot(width, {
     height: Math.max(14 * rem(), Math.min(width * 0.55, 22 * rem())),
     x: { label: x, ticks: ticks ?? whole(series.flatMap(({ points }) => points.map((point) => point.x)), width), tickFormat: ",d" },
     y: { label: y ?? label, grid: true, domain, type, zero, tickFormat: type === "log" ? (value) => d3.format("~g")(value) : undefined, ticks: type === "log" ? logTicks(series) : undefined },
-    marks: [zero ? Plot.ruleY([0]) : null, ...marks],
+    marks: [zero ? Plot.ruleY([0]) : null, ...marks, tipOfAll(series, x)],
   });
 }

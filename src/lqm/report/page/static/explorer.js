@@ -65,7 +65,7 @@ function describe() {
   const drawn = own.steps < own.records ? `, drawn as ${own.steps} quantiles` : "";
   document.getElementById("ecdf-words").textContent =
     `Class ${data.classNames[own.label]}, feature ${chosen.feature}: Cramér-von Mises statistic ${said}. ` +
-    `${own.records.toLocaleString("en")} real records${drawn}.`;
+    `${own.records.toLocaleString("en")} real record${own.records === 1 ? "" : "s"}${drawn}.`;
   const { real, best, sets } = curves();
   const digits = d3.format(".4~g");
   const quartiles = [0, 0.25, 0.5, 0.75, 1].map((level) => digits(d3.quantileSorted(real, level)));

@@ -46,12 +46,22 @@ function startPictures() {
     const reach = (tile) => own.forEach((other) => { other.tabIndex = other === tile ? 0 : -1; });
     reach(own[0]);
     gallery.addEventListener("focusin", (event) => reach(event.target));
+    // The picture in the next line, above or below, that is nearest to being in the same column.
+    const across = (tile, sign) => {
+      const here = tile.getBoundingClientRect();
+      const places = own.map((other) => [other, other.getBoundingClientRect()]);
+      const beyond = places.map(([other, { top, left }]) => ({ other, away: sign * (top - here.top), aside: Math.abs(left - here.left) })).filter(({ away }) => away > 1);
+      const line = d3.min(beyond, ({ away }) => away) + 1;
+      return d3.least(beyond.filter(({ away }) => away <= line), ({ aside }) => aside)?.other;
+    };
+    const moves = {
+      ArrowLeft: (tile) => own[own.indexOf(tile) - 1], ArrowRight: (tile) => own[own.indexOf(tile) + 1],
+      ArrowUp: (tile) => across(tile, -1), ArrowDown: (tile) => across(tile, 1),
+    };
     gallery.addEventListener("keydown", (event) => {
-      const row = event.target.parentElement.children.length;
-      const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -row, ArrowDown: row }[event.key];
-      if (!step) return;
+      if (!moves[event.key]) return;
       event.preventDefault();
-      own[Math.min(Math.max(own.indexOf(event.target) + step, 0), own.length - 1)].focus();
+      moves[event.key](event.target)?.focus();
     });
   }
   document.getElementById("previous").addEventListener("click", () => show(current - 1));
