@@ -28,7 +28,7 @@ def quick(monkeypatch):
 
 
 def test_condense_then_evaluate(type_in, tmp_path, quick):
-    out = tmp_path / "run"
+    out = tmp_path / "my run"
     command = (
         "condense",
         "digits",
@@ -46,7 +46,7 @@ def test_condense_then_evaluate(type_in, tmp_path, quick):
     assert code == 0
     assert f"20 pictures of 10 classes in {out}" in printed
     assert "lqm: recipe dm-1: steps=3, learning_rate=0.3, momentum=0.5, real_batch=16" in error
-    assert f"lqm evaluate {out}" in printed
+    assert f"next: lqm evaluate '{out}'\n" in printed, "as a shell takes it"
     assert (out / "pictures.png").exists()
     assert {p.name for p in out.iterdir()} >= {"run.json", "metrics.jsonl", "checkpoints", "manifest.json"}
     manifest = json.loads((out / "manifest.json").read_text())

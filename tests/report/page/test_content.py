@@ -13,7 +13,8 @@ from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
 from lqm.graphs.evaluation import GraphProtocol
 from lqm.graphs.sources import load_graph
 from lqm.report.page import write_report
-from lqm.report.page.content import page_of_sets
+from lqm.report.page.content import page_of_sets, seeds_in_words
+from lqm.report.standing import Standing
 from tests.report.making import PROTOCOL, chosen, read_page, rewritten, tiny_source
 
 GRAPH = "synthetic:nodes=300,classes=4,features=6,degree=6"
@@ -229,3 +230,11 @@ def test_a_page_is_made_by_the_network_of_the_first_set(page):
     first = page.cases[0].manifest["evaluation"]
     assert first["network"] == PROTOCOL.network
     assert f"A fresh {PROTOCOL.kind} with random weights" in page.read.words
+
+
+def test_seeds_that_were_put_together_are_told_from_those_that_sets_do_not_share():
+    protocol, bars = PROTOCOL, []
+    assert seeds_in_words(Standing(protocol, bars)) == ""
+    assert seeds_in_words(Standing(protocol, bars, (0, 1))) == "; seeds 0, 1 together"
+    apart = Standing(protocol, bars, (0, 1), paired=False)
+    assert seeds_in_words(apart) == "; each set by its own of the seeds 0, 1"

@@ -230,3 +230,22 @@ def test_joint_training_alone_is_not_held_against_itself(streams, tmp_path):
 
 def test_what_is_of_the_first_repeat_says_so(streams):
     assert streams.read.words.count("in the first repeat") == 3
+
+
+def test_what_became_what_and_how(streams):
+    words = streams.read.words
+    assert "3 tasks, class-incremental; 99 nodes of 6 classes." in words
+    steps = streams.stored[0]["config"]["settings"]["steps"]
+    assert f"cat + lqm cat lqm 5 nodes a task 0 {steps} 2 " in words
+    assert "joint joint none none 0 - 2 " in words
+    assert "averaged over all tasks, as the mean of the repeats." in words
+    assert "in percent, with the deviation over repeats." in words
+
+
+def test_of_a_single_repeat_no_mean_and_no_deviation_is_spoken(tmp_path):
+    source = small_graph()
+    run(source, out=tmp_path / "run", repeats=1, method="finetuning", budget=None, settings=LEARNING)
+    words = read_page(write_report(tmp_path / "run", source=source)).words
+    assert "averaged over all tasks." in words
+    assert "the repeats" not in words
+    assert "over repeats" not in words

@@ -163,7 +163,7 @@ def _facts(case: Case) -> Content:
 def _standing(found: Standing, cases: Sequence[Case]) -> Content:
     full = found.full
     return {
-        "words": protocol_in_words(found.protocol, full.records if full else None) + _seeds(found),
+        "words": protocol_in_words(found.protocol, full.records if full else None) + seeds_in_words(found),
         "full": full is not None,
         "judged": [found.of_case(number) for number in range(len(cases))],
         "spoken": ", ".join(f"{bar.name} {percent(bar.accuracy)} %" for bar in reversed(found.bars)),
@@ -187,7 +187,7 @@ def _accuracy(bar: Bar) -> str:
     return f"{percent(bar.accuracy)} ± {percent(bar.deviation)}"
 
 
-def _seeds(found: Standing) -> str:
+def seeds_in_words(found: Standing) -> str:
     """Which evaluation seeds were put together, if there are several."""
     if len(found.seeds) == 1:
         return ""
