@@ -13,7 +13,8 @@ from lqm.graphs.evaluation import PROTOCOLS as NODE_PROTOCOLS
 from lqm.report.cases import Case, read_cases
 from lqm.report.latents import latents_of
 from lqm.report.page import write_report
-from lqm.report.page.summary import answers, in_points
+from lqm.report.page.answer import in_points
+from lqm.report.page.summary import answers
 from lqm.report.standing import Bar, Standing, standings
 from lqm.scores import LatentMatch
 from tests.report.making import PROTOCOL, chosen, read_page, tiny_source
@@ -117,10 +118,11 @@ def test_sets_of_each_size_are_compared_among_themselves():
     ]
     random = [bar(f"random, {records}", None, [0.4], records, cvm=0.5) for records in (20, 60)]
     note = asked(cases, *judged, *random)[MATCHED].note
-    assert note.split("by it. ")[1] == (
-        "20 random real ones: 0.500. b is 25 % lower than a; after the training, a and b are equal. "
-        "c is 20 % lower than d; after the training, c and d are equal. 60 random real ones: 0.500."
-    )
+    assert note.splitlines()[1:] == [
+        "20 random real ones: 0.500. b is 25 % lower than a; after the training, a and b are equal.",
+        "c is 20 % lower than d; after the training, c and d are equal.",
+        "60 random real ones: 0.500.",
+    ]
 
 
 @pytest.mark.parametrize(("one", "other"), [(0.0, 0.0), (0.3, 0.3), (0.1, 0.0997)])

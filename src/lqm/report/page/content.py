@@ -18,7 +18,8 @@ from lqm.report.latents import latents_of
 from lqm.report.page.explorer import explorer
 from lqm.report.page.gallery import gallery
 from lqm.report.page.learning import learning
-from lqm.report.page.summary import answers, statistic, type_of_records
+from lqm.report.page.matched import statistic
+from lqm.report.page.summary import answers, type_of_records
 from lqm.report.standing import Bar, Standing, standings
 from lqm.report.tables import percent, protocol_in_words
 from lqm.scores import Kind

@@ -21,10 +21,10 @@ from lqm.graphs.stream import make_stream
 from lqm.report.cases import size_of
 from lqm.report.history import metric_curves
 from lqm.report.latents import Latents, measure
+from lqm.report.page.answer import Answer, Line, and_more, in_points
 from lqm.report.page.content import Content, Page, real_data
 from lqm.report.page.explorer import explorer
 from lqm.report.page.learning import learning
-from lqm.report.page.summary import Answer, Line, and_more, in_points
 from lqm.report.stream_runs import StreamRun, read_streams
 from lqm.report.streams import stream_title, tasks_of
 from lqm.report.tables import percent

@@ -1,0 +1,48 @@
+"""What a reader asks, answered in a line a case."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is so of one case.
+
+    Attributes:
+        case: its number.
+        value: what is to be seen first.
+        more: what follows it.
+    """
+
+    case: int
+    value: str
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, what is so of each case, and what it is to be held against, a line a paragraph."""
+
+    question: str
+    lines: list[Line]
+    note: str
+
+
+def class_in_words(name: str) -> str:
+    """The name of a class, which is not to be taken for a number."""
+    return f"class {name}" if name[:1].isdigit() else name
+
+
+def and_more(worst: Sequence[int]) -> str:
+    """How many there are beside the first."""
+    return f" and {len(worst) - 1} more" if len(worst) > 1 else ""
+
+
+def in_points(difference: float) -> str:
+    """A difference of two shares in points of a percent, with its sign.
+
+    Example:
+        >>> in_points(-0.0342), in_points(-0.0001)
+        ('−3.4', '+0.0')
+    """
+    return f"{round(100 * difference, 1) + 0.0:+.1f}".replace("-", "\N{MINUS SIGN}")

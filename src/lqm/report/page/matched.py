@@ -1,0 +1,98 @@
+"""How well sets keep the latent distributions, in words: what can be said, and what can't."""
+
+from collections.abc import Sequence
+
+from lqm.report.cases import Case
+from lqm.report.latents import Latents
+from lqm.report.page.answer import Answer, Line, class_in_words
+from lqm.report.standing import Bar, Standing
+from lqm.scores import LatentMatch
+
+_SIZES_DIFFER = "Only sets of as many records are to be compared by it."
+
+
+def how_matched(judged: dict[int, Bar], cases: Sequence[Case], standing: Standing) -> Answer:
+    """By all networks of an evaluation; sets of as many records are compared, before and after the training.
+
+    Args:
+        judged: what was found of each case, by its number.
+        cases: all of them.
+        standing: in which way they were judged.
+    """
+    note = "Cramér-von Mises statistic of the latent features before the training; lower is better."
+    sizes = sorted({bar.records for bar in judged.values()})
+    if len(sizes) > 1:
+        note += f" {_SIZES_DIFFER}"
+    for size in sizes:
+        many = "As many" if len(sizes) == 1 else f"{size:,}"
+        said = [
+            f"{many} random real ones: {statistic(bar.before)}."
+            for bar in standing.real("random")
+            if bar.records == size
+        ]
+        own = {number: bar for number, bar in judged.items() if bar.records == size}
+        if len(own) > 1:
+            before = _lowest({number: bar.before for number, bar in own.items()}, cases, standing.paired)
+            after = _lowest({number: bar.after for number, bar in own.items()}, cases, standing.paired)
+            said.append(f"{before}; after the training, {after}.")
+        note += f"\n{' '.join(said)}" if said else ""
+    return _matched({number: statistic(bar.before) for number, bar in judged.items()}, note)
+
+
+def _lowest(matches: dict[int, LatentMatch], cases: Sequence[Case], paired: bool) -> str:
+    """Which set is matched best, by how much, and under how many networks: a quarter at most may disagree."""
+    best, next_best = sorted(matches, key=lambda number: matches[number].cramer_von_mises)[:2]
+    names = cases[best].label, cases[next_best].label
+    below, above = (matches[number].cramer_von_mises for number in (best, next_best))
+    lower = round(100 * (1 - below / above)) if above else 0
+    if lower == 0:
+        return f"{names[0]} and {names[1]} are equal"
+    said = f"{names[0]} is {lower} % lower than {names[1]}"
+    pairs = list(zip(matches[best].by_network, matches[next_best].by_network, strict=False))
+    if len(pairs) < 2 or not paired:
+        return said
+    under = sum(low < high for low, high in pairs)
+    agreed = f"lower under {under} of {len(pairs)} networks"
+    if under < 0.75 * len(pairs):
+        return f"{names[0]} and {names[1]} can't be told apart ({names[0]} is {agreed})"
+    return f"{said} ({agreed})"
+
+
+def statistic(match: LatentMatch) -> str:
+    """The Cramér-von Mises statistic, with its deviation over networks where it is known.
+
+    Example:
+        >>> statistic(LatentMatch(0.25, 0.0)), statistic(LatentMatch(0.25, 0.0, (0.2, 0.3)))
+        ('0.250', '0.250 ± 0.050')
+    """
+    spread = f" ± {match.deviation:.3f}" if len(match.by_network) > 1 else ""
+    return f"{match.cramer_von_mises:.3f}{spread}"
+
+
+def how_matched_by_one(cases: Sequence[Case], latents: Latents) -> Answer:
+    """By the one network of the explorer, which is too few to compare by."""
+    found = {number: f"{mean:.3f}" for number, mean in enumerate(latents.means) if mean is not None}
+    note = "Cramér-von Mises statistic of the latent features, by one network; lower is better."
+    if len({case.records for case in cases}) > 1:
+        note += f" {_SIZES_DIFFER}"
+    return _matched(found, note)
+
+
+def _matched(statistics: dict[int, str], note: str) -> Answer:
+    lines = [Line(number, *found.split(" ", 1)) for number, found in statistics.items()]
+    return Answer("How well is the distribution matched?", lines, note)
+
+
+def worst_matched(cases: Sequence[Case], latents: Latents) -> list[Answer]:
+    """The class with the largest statistic; none where classes have different numbers of records, which the statistic grows with."""
+    if len({len(match.own) for matches in latents.matches for match in matches.values()}) > 1:
+        return []
+    lines = []
+    for number, matches in enumerate(latents.matches):
+        means = {label: match.statistic.mean().item() for label, match in matches.items()}
+        worst = max(means, key=lambda label: means[label])
+        lines.append(
+            Line(number, class_in_words(cases[number].small.class_names[worst]), f"{means[worst]:.3f}")
+        )
+    note = "By its Cramér-von Mises statistic; not evaluated yet."
+    return [Answer("Which class is worst matched?", lines, note)] if len(means) > 1 else []
