@@ -84,7 +84,7 @@ def _matched(statistics: dict[int, str], note: str) -> Answer:
 
 
 def worst_matched(cases: Sequence[Case], latents: Latents) -> list[Answer]:
-    """The class with the largest statistic; none where classes have different numbers of records, which the statistic grows with."""
+    """The worst class of each; none where classes differ in their records, which the statistic grows with."""
     if len({len(match.own) for matches in latents.matches for match in matches.values()}) > 1:
         return []
     lines = []
