@@ -185,3 +185,12 @@ def test_a_mosaic_beside_plain_pictures_has_cells_and_they_have_none(tmp_path):
     plain, mosaics = page.data["pictures"]
     assert {len(records) for own in plain for records in own} == {1}
     assert {len(records) for own in mosaics for records in own} == {4}
+
+
+def test_short_rows_of_many_classes_stand_in_columns(tmp_path):
+    source = tiny_source(classes=21, each=8)
+    few, many = (chosen(source, tmp_path / str(per_class), per_class) for per_class in (5, 6))
+    assert gallery([few], None)["short"]
+    assert not gallery([many], None)["short"]
+    assert not gallery([few, few], None)["short"], "two sets stand side by side"
+    assert 'class="gallery short"' in write_report(tmp_path / "5", source=source).read_text()

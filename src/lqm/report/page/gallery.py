@@ -50,6 +50,8 @@ def gallery(sets: Sequence[CondensedPictures], source: ImageSource | None) -> Co
     return {
         "shown": shown,
         "cut": any(small.manifest["per_class"] > shown for small in sets),
+        # Rows of so few pictures stand in columns, if there are many of them.
+        "short": len(sets) == 1 and len(classes) > 20 and min(shown, sets[0].manifest["per_class"]) <= 5,
         "side": sets[0].images.shape[-1],
         "sets": tiles,
         "real": real,

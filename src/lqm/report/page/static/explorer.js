@@ -43,6 +43,7 @@ drawings.ecdf = (width) => {
     marks: [
       line(real, "ecdf-real", { stroke: "var(--real)", strokeWidth: 5, strokeOpacity: 0.4 }),
       ...best.map((values) => line(values, "ecdf-best", { stroke: "var(--best)", strokeWidth: 1.5, strokeDasharray: "2 3" })),
+      best.length > 1 ? Plot.text(best, { x: (values) => values[0], y: (values) => 1 / values.length, text: (values) => `${values.length} optimal`, textAnchor: "end", dx: -4, fill: "var(--quiet)", stroke: "var(--ground)", strokeWidth: 4 }) : null,
       ...sets.flatMap((values, number) => (values ? [line(values, `ecdf-case-${number}`, { stroke: colour(number), strokeWidth: 2.2, strokeDasharray: dash(number) })] : [])),
     ],
   });
