@@ -77,16 +77,16 @@ function logTicks(series) {
 
 // What all runs have at about the same x, in one box.
 function tipOfAll(series, x) {
-  const number = d3.format(".4~g");
+  const at = (point) => `${x} ${point.x.toLocaleString("en", { maximumFractionDigits: 1 })}`;
   const said = (place) => series.filter(({ points }) => points.length).map((own) => {
     const point = own.points[d3.bisector((found) => found.x).center(own.points, place)];
-    return `${data.labels[own.number]}${point.x === place ? "" : ` (${x} ${number(point.x)})`}: ${number(point.y)}`;
+    return `${data.labels[own.number]}${point.x === place ? "" : ` (${at(point)})`}: ${d3.format(".4~g")(point.y)}`;
   });
   const all = series.flatMap(({ points }) => points);
-  return Plot.tip(all, Plot.pointerX({ x: "x", y: "y", title: (point) => [`${x} ${number(point.x)}`, ...said(point.x)].join("\n") }));
+  return Plot.tip(all, Plot.pointerX({ x: "x", y: "y", title: (point) => [at(point), ...said(point.x)].join("\n") }));
 }
 
-function lines(width, series, { x, y, label, domain, type, ticks, zero }) {
+function lines(width, series, { x, y, domain, type, ticks, zero }) {
   const marks = series.flatMap(({ number, points }) => [
     Plot.areaY(points.filter((point) => point.low !== undefined), { x: "x", y1: "low", y2: "high", fill: colour(number), fillOpacity: 0.15 }),
     Plot.line(points, { x: "x", y: "y", stroke: colour(number), strokeDasharray: dash(number), strokeWidth: 2 }),
@@ -95,7 +95,7 @@ function lines(width, series, { x, y, label, domain, type, ticks, zero }) {
   return plot(width, {
     height: Math.max(14 * rem(), Math.min(width * 0.55, 22 * rem())),
     x: { label: x, ticks: ticks ?? whole(series.flatMap(({ points }) => points.map((point) => point.x)), width), tickFormat: ",d" },
-    y: { label: y ?? label, grid: true, domain, type, zero, tickFormat: type === "log" ? (value) => d3.format("~g")(value) : undefined, ticks: type === "log" ? logTicks(series) : undefined },
+    y: { label: y, grid: true, domain, type, zero, tickFormat: type === "log" ? (value) => d3.format("~g")(value) : undefined, ticks: type === "log" ? logTicks(series) : undefined },
     marks: [zero ? Plot.ruleY([0]) : null, ...marks, tipOfAll(series, x)],
   });
 }
