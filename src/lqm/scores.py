@@ -1,20 +1,17 @@
 """What a protocol finds of a set of records, pictures or nodes: scores, and how they are put together."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from math import isnan
 from statistics import fmean, pstdev
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from lqm.diagnostics import cramer_von_mises, extreme_share
-from lqm.engine.randomness import generator
 from lqm.errors import ConfigError
+from lqm.latents import ClassLatents, LatentMatch, over_networks
 from lqm.scorebook import Finding
-
-MATCHED = 500
 
 AfterEach = Callable[[int, Mapping[str, float]], None]
 
@@ -64,29 +61,6 @@ class Protocol:
     def epochs_for(self, records: int, *, full: bool = False) -> int:
         """Epochs on a set of so many records, or on the `full` training set."""
         return self.epochs
-
-
-@dataclass(frozen=True)
-class LatentMatch:
-    """How well a set keeps the latent distributions, averaged over classes, features and networks.
-
-    The training records of a class are 500 of them at most.
-
-    Attributes:
-        cramer_von_mises: two-sample statistic between the set and the training records of its class; it
-            weighs a misfit by the number of records, so only sets of as many are to be compared.
-        extremes: share of values outside the range of the training records of the class.
-        by_network: the statistic under each network; empty where that is not known.
-    """
-
-    cramer_von_mises: float
-    extremes: float
-    by_network: tuple[float, ...] = ()
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of the statistic over networks."""
-        return pstdev(self.by_network)
 
 
 class Accuracies:
@@ -142,15 +116,10 @@ def score_networks(
         records, found = judge(j)
         findings.append(found)
         after_each(j + 1, {"accuracy": found["accuracy"][0]})
-    before, after = (_over_networks([found[when] for found in findings]) for when in ("before", "after"))
+    before, after = (over_networks([found[when] for found in findings]) for when in ("before", "after"))
     columns = zip(*(found["by_class"] for found in findings), strict=True)
     by_class = tuple(None if isnan(column[0]) else fmean(column) for column in columns)
     return Score(records, tuple(found["accuracy"][0] for found in findings), before, after, by_class)
-
-
-def _over_networks(found: Sequence[Sequence[float]]) -> LatentMatch:
-    statistics, extremes = zip(*found, strict=True)
-    return LatentMatch(fmean(statistics), fmean(extremes), statistics)
 
 
 def finding(named: Tensor, labels: Tensor, classes: int, before: LatentMatch, after: LatentMatch) -> Finding:
@@ -169,39 +138,6 @@ def finding(named: Tensor, labels: Tensor, classes: int, before: LatentMatch, af
     plain = {when: [match.cramer_von_mises, match.extremes] for when, match in matches.items()}
     by_class = (found.double() / tested).tolist()
     return {"accuracy": [right.double().mean().item()], "by_class": by_class, **plain}
-
-
-class ClassLatents(NamedTuple):
-    """The latent features of a class: of its real training records, [n, F], and of a set's own, [k, F]."""
-
-    label: int
-    real: Tensor
-    own: Tensor
-
-
-def match_of_classes(classes: Iterable[ClassLatents]) -> LatentMatch:
-    """How well latent features are kept."""
-    return _mean(
-        [
-            LatentMatch(
-                cramer_von_mises(real, own, ties="ecdf").mean().item(), extreme_share(real, own).item()
-            )
-            for _, real, own in classes
-        ]
-    )
-
-
-def matched(records: Tensor, label: int) -> Tensor:
-    """The records of a class, or their numbers; 500 of them if there are more, always the same ones."""
-    if len(records) <= MATCHED:
-        return records
-    return records[torch.randperm(len(records), generator=generator(0, "matched", label))[:MATCHED]]
-
-
-def _mean(matches: Sequence[LatentMatch]) -> LatentMatch:
-    return LatentMatch(
-        fmean(match.cramer_von_mises for match in matches), fmean(match.extremes for match in matches)
-    )
 
 
 def refuse_memory(manifest: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ from lqm.graphs.graph import Graph, dense, undirected
 from lqm.graphs.networks import NETWORKS, Inputs
 from lqm.graphs.source import GraphSource
 from lqm.graphs.training import accuracy
-from lqm.scores import LatentMatch
+from lqm.latents import LatentMatch
 
 CPU = torch.device("cpu")
 PROTOCOL = GraphProtocol(

@@ -14,7 +14,8 @@ from lqm.images.methods.coreset import random_pictures
 from lqm.images.networks import ConvNet
 from lqm.images.sources import pick
 from lqm.images.training import predict, train
-from lqm.scores import LatentMatch, Score, finding, score_networks
+from lqm.latents import LatentMatch
+from lqm.scores import Score, finding, score_networks
 
 CPU = torch.device("cpu")
 

@@ -3,8 +3,9 @@ from rich.console import Console
 
 from lqm.graphs.evaluation import GraphProtocol
 from lqm.images.evaluation import EvaluationProtocol
+from lqm.latents import LatentMatch
 from lqm.report.tables import recovery, score_markdown, score_table
-from lqm.scores import LatentMatch, Score
+from lqm.scores import Score
 
 PROTOCOL = EvaluationProtocol("quick", epochs=300, networks=2, network="convnet:width=32")
 

@@ -12,18 +12,9 @@ from lqm.graphs.graph import Graph
 from lqm.graphs.networks import NETWORKS, GraphNetwork, Inputs, NetworkMaker, describe, make_network
 from lqm.graphs.source import GraphSource
 from lqm.graphs.training import TrainingSet, adam, predict, train
+from lqm.latents import ClassLatents, LatentMatch, match_of_classes, matched
 from lqm.scorebook import Finding, keep
-from lqm.scores import (
-    AfterEach,
-    ClassLatents,
-    LatentMatch,
-    Protocol,
-    Score,
-    finding,
-    match_of_classes,
-    matched,
-    score_networks,
-)
+from lqm.scores import AfterEach, Protocol, Score, finding, score_networks
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from lqm.graphs.graph import as_graph
 from lqm.graphs.networks import GraphNetwork, Inputs, check_spec
 from lqm.graphs.source import GraphSource
 from lqm.graphs.sources import load_graph
-from lqm.scores import ClassLatents, Kind
+from lqm.latents import ClassLatents
+from lqm.scores import Kind
 
 
 def _records(

@@ -21,18 +21,9 @@ from lqm.images.networks import (
 )
 from lqm.images.sources import ImageSource, Pictures
 from lqm.images.training import latent_features, predict, train
+from lqm.latents import ClassLatents, LatentMatch, match_of_classes, matched
 from lqm.scorebook import Finding, keep
-from lqm.scores import (
-    AfterEach,
-    ClassLatents,
-    LatentMatch,
-    Protocol,
-    Score,
-    finding,
-    match_of_classes,
-    matched,
-    score_networks,
-)
+from lqm.scores import AfterEach, Protocol, Score, finding, score_networks
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from lqm.images.evaluation import (
 )
 from lqm.images.networks import Network, check_spec
 from lqm.images.sources import ImageSource, Pictures, load_source
-from lqm.scores import ClassLatents, Kind
+from lqm.latents import ClassLatents
+from lqm.scores import Kind
 
 
 def _records(

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from lqm.diagnostics import cramer_von_mises, extreme_share
+from lqm.latents import ClassLatents
 from lqm.report.cases import Case
-from lqm.scores import ClassLatents
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from lqm.latents import LatentMatch
 from lqm.report.cases import Case
 from lqm.report.records import key_of
-from lqm.scores import Accuracies, LatentMatch, Protocol
+from lqm.scores import Accuracies, Protocol
 
 Entry = dict[str, Any]
 

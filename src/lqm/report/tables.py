@@ -7,7 +7,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from lqm.scores import MATCHED, Protocol, Score
+from lqm.latents import MATCHED
+from lqm.scores import Protocol, Score
 
 Scores = Mapping[str, Score]
 Rows = Sequence[tuple[str, ...]]

@@ -10,13 +10,13 @@ import torch
 import lqm
 from lqm.condensed import CondensedNodes, CondensedPictures
 from lqm.graphs.evaluation import PROTOCOLS as NODE_PROTOCOLS
+from lqm.latents import LatentMatch
 from lqm.report.cases import Case, read_cases
 from lqm.report.latents import latents_of
 from lqm.report.page import write_report
 from lqm.report.page.answer import in_points
 from lqm.report.page.summary import answers
 from lqm.report.standing import Bar, Standing, standings
-from lqm.scores import LatentMatch
 from tests.report.making import PROTOCOL, chosen, read_page, tiny_source
 
 

@@ -8,7 +8,7 @@ from lqm.condensed import CondensedNodes
 from lqm.graphs.continual.learning import of_memory, whole_graphs
 from lqm.graphs.networks import GraphNetwork
 from lqm.graphs.stream import Stream
-from lqm.scores import ClassLatents, matched
+from lqm.latents import ClassLatents, matched
 
 
 @torch.no_grad()

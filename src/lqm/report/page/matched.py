@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from lqm.latents import LatentMatch
 from lqm.report.cases import Case
 from lqm.report.latents import Latents
 from lqm.report.page.answer import Answer, Line, class_in_words
 from lqm.report.standing import Bar, Standing
-from lqm.scores import LatentMatch
 
 _SIZES_DIFFER = "Only sets of as many records are to be compared by it."
 
