@@ -127,11 +127,11 @@ REFUSED = {
     ),
     "a source that is none": (
         lambda runs, own: (runs / "digits-0", "--source", own / "nothing.npz"),
-        r"this is not what the set was condensed from: .*nothing\.npz.*",
+        r"what the set was condensed from is not found there: .*nothing\.npz.*",
     ),
     "a graph as the source": (
         lambda runs, own: (runs / "digits-0", "--source", "digits-knn"),
-        r"this is not what the set was condensed from: .*digits-knn.*",
+        r"what the set was condensed from is not found there: .*digits-knn.*",
     ),
 }
 
@@ -220,3 +220,12 @@ def test_a_pattern_that_names_other_files_too_names_the_runs(type_in, runs, tmp_
     assert (tmp_path / "report.html").exists()
     code, _, error = type_in(command, *sorted(tmp_path.iterdir()))
     assert (code, error) == (0, "")
+
+
+def test_compare_says_which_sets_are_copies(type_in, runs, tmp_path):
+    shutil.copytree(runs / "digits-0", tmp_path / "copy")
+    code, printed, _ = type_in("compare", runs / "digits-0", runs / "digits-1", tmp_path / "copy")
+    assert code == 0
+    copies = f"{runs / 'digits-0'}, {tmp_path / 'copy'}"
+    assert printed.endswith(f"equal byte for byte, and counted once: {copies}\n")
+    assert "counted once" not in type_in("compare", runs / "digits-0", runs / "digits-1")[1]

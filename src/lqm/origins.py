@@ -49,7 +49,7 @@ def _found_again(
         return kind.find_source(**{**kept, **given})
     except (ConfigError, DataError) as error:
         if given:
-            raise DataError(f"this is not what the set was condensed from: {error}") from error
+            raise DataError(f"what the set was condensed from is not found there: {error}") from error
         raise DataError(
             f"the {kind.what} that this set was condensed from can't be read from {origin['source']} any "
             "more; name the new place with --source, or that of a named source with --data-dir"

@@ -78,7 +78,7 @@ def rises(page, name):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("chart", ["curve:loss", "classes:0", "extremes"])
+@pytest.mark.parametrize("chart", ["curve:loss", "classes:0", "extremes", "ecdf"])
 def test_a_tip_can_be_read_and_names_all_runs_at_once(demo_report, opened, scheme, chart):
     with opened(demo_report, scheme=scheme) as page:
         drawn = page.locator(f"[data-chart='{chart}']")
@@ -95,6 +95,30 @@ def test_a_tip_can_be_read_and_names_all_runs_at_once(demo_report, opened, schem
         assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
         light = [sum(map(int, re.findall(r"\d+", colour)[:3])) / 765 for colour in (box, text)]
         assert abs(light[0] - light[1]) > 0.6
+
+
+@pytest.mark.parametrize(
+    ("report", "chart", "said"),
+    [
+        ("demo_report", "accuracy:0", r"^\S.*\d\d?\.\d(, \d\d?\.\d)*$"),
+        ("demo_report", "histogram", r"dm \+ (mean|lqm).*\d\.\d{3} to \d\.\d{3}: \d+\.\d % of the features"),
+        ("stream_report", "matrix:0", r"task \d after task \d: \d+\.\d %"),
+        ("stream_report", "average", r"after task \d.*cat \+ lqm: \d+\.\d ± \d+\.\d.*joint: \d"),
+        ("stream_report", "budgets", r"class \d.*cat \+ lqm: \d+"),
+    ],
+    indirect=["report"],
+)
+def test_every_chart_says_its_numbers_where_one_points(report, opened, chart, said):
+    with opened(report) as page:
+        drawn = page.locator(f"[data-chart='{chart}'] svg")
+        drawn.scroll_into_view_if_needed()
+        size = drawn.bounding_box()
+        tip = drawn.locator("[aria-label=tip] text")
+        for across, down in ((0.5, 0.5), (0.3, 0.3), (0.2, 0.8), (0.4, 0.7)):
+            page.mouse.move(size["x"] + across * size["width"], size["y"] + down * size["height"])
+            if tip.count():
+                break
+        expect(tip).to_have_text(re.compile(said))
 
 
 @pytest.mark.parametrize(("label", "feature"), [(0, 0), (3, 5), (9, 7)])

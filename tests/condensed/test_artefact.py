@@ -209,6 +209,14 @@ def test_pictures_of_other_channels_are_not_normalised():
         small.normalised(torch.rand(2, 1, 4, 4))
 
 
+def test_a_folder_of_runs_names_one_of_them(tmp_path):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text("{}")
+    with pytest.raises(ArtifactError, match=r"holds no condensed set but runs; name them, such as \S+a$"):
+        lqm.load(tmp_path)
+
+
 def test_a_run_that_is_not_finished_says_how_to_go_on(tmp_path):
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(ArtifactError, match="a run that is not finished; give its command again"):

@@ -14,7 +14,7 @@ def compare(runs: Runs, /) -> None:
     from rich.console import Console
 
     import lqm
-    from lqm.report.comparison import NOTE, comparison_tables
+    from lqm.report.comparison import NOTE, comparison_tables, same_data
     from lqm.report.streams import STREAM_NOTE, is_stream, stream_tables
 
     folders = only_folders(runs)
@@ -27,3 +27,8 @@ def compare(runs: Runs, /) -> None:
         console.print(*stream_tables(streams), STREAM_NOTE, sep="\n", highlight=False)
     if sets:
         console.print(*comparison_tables(sets), NOTE, sep="\n", highlight=False)
+        for copies in same_data(sets):
+            if len(copies) > 1:
+                print(
+                    f"equal byte for byte, and counted once: {', '.join(str(small.path) for small in copies)}"
+                )

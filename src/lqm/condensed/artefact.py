@@ -122,6 +122,11 @@ def _read_manifest(path: Path) -> Manifest:
             raise ArtifactError(
                 f"{path.parent} holds a run that is not finished; give its command again"
             ) from None
+        runs = sorted(found.parent for found in path.parent.glob(f"*/{MANIFEST}"))
+        if runs:
+            raise ArtifactError(
+                f"{path.parent} holds no condensed set but runs; name them, such as {runs[0]}"
+            ) from None
         raise ArtifactError(
             f"{path.parent} holds no condensed set (no {MANIFEST}); name a folder that "
             "`lqm condense` or `save` has finished writing"

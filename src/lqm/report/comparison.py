@@ -40,7 +40,8 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
     tables: defaultdict[str, list[Judged]] = defaultdict(list)
     for small in sets:
         refuse_memory(small.manifest)
-    for copies in _same_data(sets):
+    for same in same_data(sets):
+        copies = [small.manifest for small in same]
         for judging, scores in (scores_by_judging(copies) or {"": []}).items():
             tables[key_of(copies[0]["source"]) + judging].append(Judged(copies[0], scores))
     for key in sorted(tables):
@@ -56,11 +57,11 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
         yield plain_table(header, rows_of_table, different, _title(tables[key][0]))
 
 
-def _same_data(sets: Sequence[CondensedSet]) -> list[list[Manifest]]:
-    """The manifests of each set; copies of a set count once, with all that either of them scored."""
-    copies: defaultdict[str, list[Manifest]] = defaultdict(list)
+def same_data(sets: Sequence[CondensedSet]) -> list[list[CondensedSet]]:
+    """Sets that are equal byte for byte together: they count once, with all that any of them scored."""
+    copies: defaultdict[str, list[CondensedSet]] = defaultdict(list)
     for small in sets:
-        copies[small.manifest["data"]["sha256"]].append(small.manifest)
+        copies[small.manifest["data"]["sha256"]].append(small)
     return [*copies.values()]
 
 

@@ -91,8 +91,14 @@ def test_the_first_answers_are_of_the_last_row(streams):
         last = np.mean([matrix[-1] for matrix in record["matrices"]], axis=0)
         worst = np.flatnonzero(last == last.min())
         more = f" and {len(worst) - 1} more" if len(worst) > 1 else ""
-        named = "" if more else f" ({', '.join(record['tasks'][worst[0]])})"
+        named = "" if more else f" (classes {', '.join(record['tasks'][worst[0]])})"
         assert f"{label} task {worst[0]}{more} {100 * last.min():.1f} %{named}" in words
+
+
+def test_the_memories_are_matched_as_the_explorer_says(streams):
+    means = streams.data["explorer"]["means"]
+    assert [mean is None for mean in means] == [False, True, True]
+    assert f"How well is the memory matched? cat + lqm {means[0]:.3f} Cramér" in streams.read.words
 
 
 def test_methods_with_and_without_a_memory_stand_side_by_side(streams):

@@ -6,6 +6,7 @@ from statistics import fmean
 
 import pytest
 import torch
+from scipy.stats import binomtest
 
 import lqm
 from lqm.condensed import CondensedNodes, CondensedPictures
@@ -14,7 +15,7 @@ from lqm.latents import LatentMatch
 from lqm.report.cases import Case, read_cases
 from lqm.report.latents import latents_of
 from lqm.report.page import write_report
-from lqm.report.page.answer import in_points
+from lqm.report.page.answer import agreement, in_points
 from lqm.report.page.summary import answers
 from lqm.report.standing import Bar, Standing, standings
 from tests.report.making import PROTOCOL, chosen, read_page, tiny_source
@@ -81,7 +82,41 @@ def test_the_command_that_measures_all_real_data_names_what_is_not_the_sets_own(
     note = answers(CASES, standing, None, None)[1].note
     assert note == f"Run lqm evaluate run {said} --baselines full to find out."
     own = Standing(replace(PROTOCOL, network="own:mine"), [bar("a", 0, [0.6])])
-    assert "Call lqm.evaluate with the same networks" in answers(CASES, own, None, None)[1].note
+    expected = "Call lqm.evaluate with the network mine and baselines=('full',) to find out."
+    assert answers(CASES, own, None, None)[1].note == expected
+    assert (
+        "\nCall lqm.evaluate with the network mine to judge the others."
+        in answers(CASES, own, None, None)[0].note
+    )
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "said"),
+    [
+        ((0.6, 0.7, 0.8, 0.9), "b is 10.0 points ahead of a (ahead under 4 of 4 networks)."),
+        ((0.9, 0.9, 0.9, 0.3), "b and a can't be told apart (b is ahead under 3 of 4 networks)."),
+        ((0.5, 0.6, 0.7, 0.8), "b and a can't be told apart (b is ahead under 0 of 4 networks)."),
+    ],
+)
+def test_the_best_set_is_named_if_the_networks_agree(accuracies, said):
+    found = asked(CASES, bar("a", 0, [0.5, 0.6, 0.7, 0.8]), bar("b", 1, accuracies))[GOOD]
+    assert found.note.splitlines()[1:] == [said]
+    for more in ({"paired": False}, {}):
+        others = [bar("a", 0, [0.5, 0.6]), bar("b", 1, [0.6, 0.7], records=20 if more else 40)]
+        assert asked(CASES, *others, **more)[GOOD].note.count("\n") == 0
+
+
+def test_sets_that_were_not_judged_come_with_what_to_run():
+    found = asked([*CASES, case("c", folder="other run")], bar("a", 0, [0.5]))[GOOD]
+    assert [line.value for line in found.lines] == ["50.0 %", "not judged", "not judged"]
+    assert found.note.splitlines()[1] == "Run lqm evaluate run and so on to judge the others."
+
+
+@pytest.mark.parametrize("networks", [1, 2, 3, 4, 5, 10, 20])
+def test_networks_agree_clearly_as_scipys_sign_test_says(networks):
+    for so in range(networks + 1):
+        clear = agreement([True] * so + [False] * (networks - so))[1]
+        assert clear == (binomtest(so, networks, alternative="greater").pvalue <= 1 / 16 + 1e-12)
 
 
 def test_the_best_match_is_named_among_sets_of_one_size_only():
@@ -96,10 +131,10 @@ def test_the_best_match_is_named_among_sets_of_one_size_only():
 
 def test_the_best_match_comes_with_its_spread_and_the_number_of_networks_that_say_so():
     one = bar("a", 0, [0.5], by_network=(0.3, 0.5, 0.4, 0.4))
-    other = bar("b", 1, [0.5], by_network=(0.2, 0.3, 0.4, 0.3))
+    other = bar("b", 1, [0.5], by_network=(0.2, 0.3, 0.3, 0.4 - 1e-9))
     found = asked(CASES, one, other)[MATCHED]
     assert [(line.value, line.more) for line in found.lines] == [("0.400", "± 0.071"), ("0.300", "± 0.071")]
-    assert "b is 25 % lower than a (lower under 3 of 4 networks); after" in found.note
+    assert "b is 25 % lower than a (lower under 4 of 4 networks); after" in found.note
     assert "25 % lower than a; after" in asked(CASES, one, other, paired=False)[MATCHED].note
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,20 @@ def class_in_words(name: str) -> str:
 def and_more(worst: Sequence[int]) -> str:
     """How many there are beside the first."""
     return f" and {len(worst) - 1} more" if len(worst) > 1 else ""
+
+
+def agreement(found: Sequence[bool]) -> tuple[str, bool]:
+    """Under how many networks something is so; and whether that is clear, by a sign test.
+
+    It is clear if chance would bring as many in one case of sixteen at most: four of four, eight of ten.
+
+    Example:
+        >>> agreement([True] * 4), agreement([True, False, True, True])
+        (('under 4 of 4 networks', True), ('under 3 of 4 networks', False))
+    """
+    networks, so = len(found), sum(found)
+    chance = sum(comb(networks, count) for count in range(so, networks + 1)) / 2**networks
+    return f"under {so} of {networks} networks", chance <= 1 / 16
 
 
 def in_points(difference: float) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from lqm.latents import LatentMatch
 from lqm.report.cases import Case
 from lqm.report.latents import Latents
-from lqm.report.page.answer import Answer, Line, class_in_words
+from lqm.report.page.answer import Answer, Line, agreement, class_in_words
 from lqm.report.standing import Bar, Standing
 
 _SIZES_DIFFER = "Only sets of as many records are to be compared by it."
@@ -40,7 +40,7 @@ def how_matched(judged: dict[int, Bar], cases: Sequence[Case], standing: Standin
 
 
 def _lowest(matches: dict[int, LatentMatch], cases: Sequence[Case], paired: bool) -> str:
-    """Which set is matched best, by how much, and under how many networks: a quarter at most may disagree."""
+    """Which set is matched best, by how much, and under how many networks."""
     best, next_best = sorted(matches, key=lambda number: matches[number].cramer_von_mises)[:2]
     names = cases[best].label, cases[next_best].label
     below, above = (matches[number].cramer_von_mises for number in (best, next_best))
@@ -51,11 +51,10 @@ def _lowest(matches: dict[int, LatentMatch], cases: Sequence[Case], paired: bool
     pairs = list(zip(matches[best].by_network, matches[next_best].by_network, strict=False))
     if len(pairs) < 2 or not paired:
         return said
-    under = sum(low < high for low, high in pairs)
-    agreed = f"lower under {under} of {len(pairs)} networks"
-    if under < 0.75 * len(pairs):
-        return f"{names[0]} and {names[1]} can't be told apart ({names[0]} is {agreed})"
-    return f"{said} ({agreed})"
+    under, clear = agreement([low < high for low, high in pairs])
+    if not clear:
+        return f"{names[0]} and {names[1]} can't be told apart ({names[0]} is lower {under})"
+    return f"{said} (lower {under})"
 
 
 def statistic(match: LatentMatch) -> str:

@@ -59,7 +59,7 @@ def page_of_streams(folders: Sequence[Path], source: Any, data_dir: str | Path |
         "cases": [_facts(stream) for stream in streams],
         "tasks": [", ".join(names) for names in tasks],
         "class_names": [name for names in tasks for name in names],
-        "answers": _answers(streams, tasks),
+        "answers": _answers(streams, tasks, latents),
         "streams": [_rows(stream) for stream in streams],
         "budgets": budgets if any(budgets) else None,
         "latents": latents,
@@ -85,7 +85,9 @@ def page_of_streams(folders: Sequence[Path], source: Any, data_dir: str | Path |
     return Page("streams.html.j2", words, data)
 
 
-def _answers(streams: Sequence[StreamRun], tasks: Sequence[Sequence[str]]) -> list[Answer]:
+def _answers(
+    streams: Sequence[StreamRun], tasks: Sequence[Sequence[str]], latents: Latents | None
+) -> list[Answer]:
     good = [
         Line(i, f"{_value(stream.average[-1])} %", _beyond(stream.average[-1]))
         for i, stream in enumerate(streams)
@@ -117,9 +119,16 @@ def _answers(streams: Sequence[StreamRun], tasks: Sequence[Sequence[str]]) -> li
     for i, stream in enumerate(streams):
         last = stream.matrix[-1].tolist()
         lowest = [task for task, accuracy in enumerate(last) if accuracy == min(last)]
-        names = f" ({', '.join(tasks[lowest[0]])})" if len(lowest) == 1 else ""
+        names = f" (classes {', '.join(tasks[lowest[0]])})" if len(lowest) == 1 else ""
         worst.append(Line(i, f"task {lowest[0]}{and_more(lowest)}", f"{percent(min(last))} %{names}"))
     found.append(Answer("Which task is worst?", worst, "By its accuracy after the last task."))
+    if latents:
+        means = [Line(i, f"{mean:.3f}") for i, mean in enumerate(latents.means) if mean is not None]
+        note = (
+            "Cramér-von Mises statistic of the latent features that the first repeat keeps; lower is better, "
+            "among memories of as many nodes. By one network, which is too few to tell near ones apart."
+        )
+        found.append(Answer("How well is the memory matched?", means, note))
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from lqm.report.cases import Case
 from lqm.report.latents import Latents
-from lqm.report.page.answer import Answer, Line, and_more, class_in_words, in_points
+from lqm.report.page.answer import Answer, Line, agreement, and_more, class_in_words, in_points
 from lqm.report.page.matched import how_matched, how_matched_by_one, worst_matched
 from lqm.report.standing import Bar, Standing
 from lqm.report.tables import percent
@@ -35,7 +35,7 @@ def answers(
         Line(number, "not judged", f"by {standing.protocol.name}") for number in bars if not bars[number]
     ]
     found = [
-        _how_good(judged, standing, tested),
+        _how_good(judged, cases, standing, tested),
         _how_far(judged, cases, standing),
         how_matched(judged, cases, standing),
         *_worst_class(judged, cases, standing),
@@ -58,7 +58,7 @@ def _folder(case: Case) -> str:
     return shlex.quote(str(case.folder))
 
 
-def _how_good(judged: Judged, standing: Standing, tested: int | None) -> Answer:
+def _how_good(judged: Judged, cases: Sequence[Case], standing: Standing, tested: int | None) -> Answer:
     lines = [
         Line(number, f"{percent(bar.accuracy)} %", f"± {percent(bar.deviation)}")
         for number, bar in judged.items()
@@ -66,7 +66,26 @@ def _how_good(judged: Judged, standing: Standing, tested: int | None) -> Answer:
     protocol = standing.protocol
     of = f"the {tested:,} test {protocol.records}" if tested else f"the test {protocol.records}"
     note = f"The share of {of} that networks trained on it name rightly ({protocol.name}: {protocol.kind})."
+    for size in sorted({bar.records for bar in judged.values()}):
+        own = [bar for bar in judged.values() if bar.records == size]
+        if len(own) > 1 and standing.paired and min(len(bar.accuracies) for bar in own) > 1:
+            note += f"\n{_ahead(own)}"
+    missing = [case for number, case in enumerate(cases) if number not in judged]
+    if missing:
+        more = " and so on" if len(missing) > 1 else ""
+        note += f"\n{_command(missing[0], standing)}{more} to judge the others."
     return Answer("How good is it?", lines, note)
+
+
+def _ahead(bars: Sequence[Bar]) -> str:
+    """Which of some sets is best, by how much, and under how many networks: number j begins as the same."""
+    worse, best = sorted(bars, key=lambda bar: bar.accuracy)[-2:]
+    pairs = zip(best.accuracies, worse.accuracies, strict=False)
+    under, clear = agreement([one > other for one, other in pairs])
+    if not clear:
+        return f"{best.name} and {worse.name} can't be told apart ({best.name} is ahead {under})."
+    points = percent(best.accuracy - worse.accuracy)
+    return f"{best.name} is {points} points ahead of {worse.name} (ahead {under})."
 
 
 def _how_far(judged: Judged, cases: Sequence[Case], standing: Standing) -> Answer:
@@ -75,7 +94,7 @@ def _how_far(judged: Judged, cases: Sequence[Case], standing: Standing) -> Answe
         return Answer(
             "How far from all real data?",
             [Line(number, "not measured") for number in judged],
-            _how_to_measure_full(cases[next(iter(judged))], standing),
+            f"{_command(cases[next(iter(judged))], standing, 'full')} to find out.",
         )
     lines = [
         Line(number, in_points(bar.accuracy - full.accuracy), "points") for number, bar in judged.items()
@@ -87,18 +106,20 @@ def _how_far(judged: Judged, cases: Sequence[Case], standing: Standing) -> Answe
     return Answer("How far from all real data?", lines, note)
 
 
-def _how_to_measure_full(case: Case, standing: Standing) -> str:
-    """The command that adds all real data to a way of judging, with what is not that of the set itself."""
+def _command(case: Case, standing: Standing, baselines: str = "") -> str:
+    """What judges a set, or real records beside it, in one way; with what is not that of the set itself."""
     protocol, usual = standing.protocol, case.manifest.get("evaluation", {})
     if protocol.network.startswith("own:"):
-        return "Call lqm.evaluate with the same networks and baselines=('full',) to find out."
+        beside = f" and baselines=('{baselines}',)" if baselines else ""
+        return f"Call lqm.evaluate with the network {protocol.network[4:]}{beside}"
     options = {
         "protocol": "" if protocol.name == usual.get("name") else protocol.name,
         "networks": "" if protocol.network == usual.get("network") else protocol.network,
         "seed": standing.seeds[0] or "",
+        "baselines": baselines,
     }
     words = "".join(f" --{name} {value}" for name, value in options.items() if value)
-    return f"Run lqm evaluate {_folder(case)}{words} --baselines full to find out."
+    return f"Run lqm evaluate {_folder(case)}{words}"
 
 
 def _worst_class(judged: Judged, cases: Sequence[Case], standing: Standing) -> list[Answer]:

@@ -23,6 +23,7 @@ drawings.accuracy = (width, which) => {
       Plot.dot(each, { x: (found) => 100 * found.accuracy, y: "place", dy: 0.38 * size, r: 0.17 * size, fill: "var(--ground)", stroke: "var(--ink)" }),
       Plot.text(bars, { ...above, x: 0, text: (bar) => shortened(bar.name, 34) + bar.size, textAnchor: "start" }),
       Plot.text(bars, { ...above, x: 100, text: "said", textAnchor: "end", fontWeight: 600 }),
+      Plot.tip(bars, Plot.pointerY({ x: (bar) => 100 * bar.accuracy, y: "place", title: (bar) => `${bar.name}\n${bar.accuracies.map((found) => fixed(100 * found, 1)).join(", ")}` })),
     ],
   });
 };
@@ -59,7 +60,7 @@ drawings.budgets = (width) => {
     y: { axis: null, domain: kept, padding: 0.1 },
     fy: { domain: labels, label: null, axis: "left", tickFormat: nameOf, padding: 0.2 },
     color: { type: "identity" },
-    marks: [Plot.barX(rows, { x: "count", y: "case", fy: "label", fill: (row) => colour(row.case), title: (row) => `${data.labels[row.case]}: ${row.count}`, tip: true })],
+    marks: [Plot.barX(rows, { x: "count", y: "case", fy: "label", fill: (row) => colour(row.case), title: (row) => `class ${data.classNames[row.label]}\n${data.labels[row.case]}: ${row.count}`, tip: true })],
   });
 };
 
@@ -71,15 +72,16 @@ drawings.histogram = (width) => {
   const means = known.map((number) => ({ number, mean: data.explorer.means[number] }));
   return plot(width, {
     height: known.length * 7 * size + 4.5 * size,
-    x: { label: "Cramér-von Mises statistic" },
+    x: { label: "Cramér-von Mises statistic", tickPadding: 0.9 * size },
     y: { label: "features %", grid: true, ticks: 3 },
     fy: { axis: null, padding: 0.25 },
     color: { type: "identity" },
     marks: [
       Plot.rectY(bars, { fy: "number", x1: "low", x2: "high", y: "share", fill: (bar) => colour(bar.number), fillOpacity: 0.75, inset: 0.5 }),
       Plot.ruleX(means, { fy: "number", x: "mean", stroke: "var(--ink)", strokeWidth: 2 }),
-      Plot.text(means, { fy: "number", frameAnchor: "top-right", text: (row) => `${shortened(data.labels[row.number], 30)}: mean ${row.mean.toFixed(3)}`, fill: "currentColor", stroke: "var(--ground)", strokeWidth: 4, fontSize: 0.85 * size }),
+      Plot.text(means, { fy: "number", frameAnchor: "top-right", text: (row) => `${shortened(data.labels[row.number], 30)}: mean ${fixed(row.mean, 3)}`, fill: "currentColor", stroke: "var(--ground)", strokeWidth: 4, fontSize: 0.85 * size }),
       Plot.dot(explorerStatistics(), { fy: "number", x: "statistic", y: 0, dy: 0.45 * size, symbol: "triangle", r: 0.32 * size, fill: (row) => colour(row.number), stroke: "var(--ink)" }),
+      Plot.tip(bars, Plot.pointerX({ fy: "number", x: (bar) => (bar.low + bar.high) / 2, y: "share", title: (bar) => `${data.labels[bar.number]}\n${fixed(bar.low, 3)} to ${fixed(bar.high, 3)}: ${fixed(bar.share, 1)} % of the features` })),
     ],
   });
 };
@@ -91,19 +93,20 @@ drawings.curve = (width, name) => {
   return lines(width, series, { x: "step", y: name, type: name === "loss" && positive ? "log" : "linear" });
 };
 
+const withSpread = ({ y, high }) => `${fixed(y, 1)} ± ${fixed(high - y, 1)}`;
 const spread = (x, { mean, deviation }) => ({ x, y: 100 * mean, low: 100 * (mean - deviation), high: 100 * (mean + deviation) });
 
 drawings.evaluations = (width, protocol) => {
   const series = data.learning.evaluations[protocol].map((found, number) => ({ number, points: found.map((line) => spread(line.step, { mean: line.accuracy, deviation: line.deviation })) }));
-  return lines(width, series, { x: "step", y: "accuracy %" });
+  return lines(width, series, { x: "step", y: "accuracy %", say: withSpread });
 };
 
 function overTasks(found) {
   return found.map((spreads, number) => ({ number, points: spreads.flatMap((own, task) => (own ? [spread(task, own)] : [])) }));
 }
 
-drawings.average = (width) => lines(width, overTasks(data.average), { x: "after task", y: "AA %", domain: [0, 100], ticks: d3.range(data.tasks.length) });
-drawings.transfer = (width) => lines(width, overTasks(data.transfer), { x: "after task", y: "BWT", zero: true, ticks: d3.range(1, data.tasks.length) });
+drawings.average = (width) => lines(width, overTasks(data.average), { x: "after task", y: "AA %", domain: [0, 100], say: withSpread, ticks: d3.range(data.tasks.length) });
+drawings.transfer = (width) => lines(width, overTasks(data.transfer), { x: "after task", y: "BWT", zero: true, say: withSpread, ticks: d3.range(1, data.tasks.length) });
 
 drawings.matrix = (width, which) => {
   const size = rem();
@@ -117,7 +120,8 @@ drawings.matrix = (width, which) => {
     color: { type: "linear", scheme: "cividis", domain: [0, 100] },
     marks: [
       Plot.cell(cells, { x: "task", y: "after", fill: "value", rx: 3 }),
-      side / tasks.length > 2 * size ? Plot.text(cells, { x: "task", y: "after", text: (cell) => cell.value.toFixed(0), fill: (cell) => (cell.value > 46 ? "#000" : "#fff") }) : null,
+      side / tasks.length > 2 * size ? Plot.text(cells, { x: "task", y: "after", text: (cell) => fixed(cell.value, 0), fill: (cell) => (cell.value > 46 ? "#000" : "#fff") }) : null,
+      Plot.tip(cells, Plot.pointer({ x: "task", y: "after", anchor: "bottom", title: (cell) => `task ${cell.task} after task ${cell.after}: ${fixed(cell.value, 1)} %` })),
     ],
   });
 };

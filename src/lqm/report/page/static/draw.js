@@ -13,6 +13,8 @@ const colour = (number) => `var(--case-${number % CASES})`;
 const dash = (number) => DASHES[form(number)];
 const symbol = (number) => SYMBOLS[form(number)];
 const rem = () => parseFloat(getComputedStyle(document.documentElement).fontSize);
+// As Python rounds: what lies in the middle goes to the even digit.
+const fixed = (value, digits) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven", useGrouping: false });
 const shortened = (text, most = 16) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 function plot(width, options) {
@@ -42,11 +44,16 @@ const roomFor = (labels) => Math.max(2, 0.5 * d3.max(labels, (label) => nameOf(l
 
 // One mark a class and case; the worst classes come first.
 function byClass(width, rows, { label, domain, order, ticks = [] }) {
+  const full = new Map(ticks.map((tick) => [tick.label, tick.value]));
   const size = rem();
   const worst = d3.rollups(rows, order, (row) => row.label).sort((a, b) => a[1] - b[1]);
   const labels = worst.slice(0, data.mostClasses).map(([found]) => found);
   const shown = d3.group(rows, (row) => row.label);
-  const said = (label) => shown.get(label).map((row) => `${data.labels[row.case]}: ${row.value.toFixed(2)} %`);
+  const said = (label) => [
+    `class ${data.classNames[label]}`,
+    ...d3.sort(shown.get(label), (row) => row.case).map((row) => `${data.labels[row.case]}: ${fixed(row.value, 2)} %`),
+    ...(full.has(label) ? [`all real data: ${fixed(full.get(label), 2)} %`] : []),
+  ];
   return plot(width, {
     height: labels.length * 1.7 * size + 4 * size,
     marginLeft: roomFor(labels),
@@ -58,7 +65,7 @@ function byClass(width, rows, { label, domain, order, ticks = [] }) {
         Plot.dot(rows.filter((row) => row.case === number), {
           x: "value", y: "label", symbol: symbol(number), fill: colour(number), stroke: colour(number), fillOpacity: 0.6, r: 0.3 * size,
         })),
-      Plot.tip(rows, Plot.pointerY({ x: "value", y: "label", title: ({ label }) => [data.classNames[label], ...said(label)].join("\n") })),
+      Plot.tip(rows, Plot.pointerY({ x: "value", y: "label", title: (row) => said(row.label).join("\n") })),
     ],
   });
 }
@@ -76,17 +83,19 @@ function logTicks(series) {
 }
 
 // What all runs have at about the same x, in one box.
-function tipOfAll(series, x) {
+function tipOfAll(series, x, say) {
   const at = (point) => `${x} ${point.x.toLocaleString("en", { maximumFractionDigits: 1 })}`;
   const said = (place) => series.filter(({ points }) => points.length).map((own) => {
     const point = own.points[d3.bisector((found) => found.x).center(own.points, place)];
-    return `${data.labels[own.number]}${point.x === place ? "" : ` (${at(point)})`}: ${d3.format(".4~g")(point.y)}`;
+    return `${data.labels[own.number]}${point.x === place ? "" : ` (${at(point)})`}: ${say(point)}`;
   });
   const all = series.flatMap(({ points }) => points);
-  return Plot.tip(all, Plot.pointerX({ x: "x", y: "y", title: (point) => [at(point), ...said(point.x)].join("\n") }));
+  return Plot.tip(all, Plot.pointerX({ x: "x", y: "y", maxRadius: Infinity, title: (point) => [at(point), ...said(point.x)].join("\n") }));
 }
 
-function lines(width, series, { x, y, domain, type, ticks, zero }) {
+const exactly = ({ y }) => d3.format(".4~g")(y);
+
+function lines(width, series, { x, y, domain, type, ticks, zero, say = exactly }) {
   const marks = series.flatMap(({ number, points }) => [
     Plot.areaY(points.filter((point) => point.low !== undefined), { x: "x", y1: "low", y2: "high", fill: colour(number), fillOpacity: 0.15 }),
     Plot.line(points, { x: "x", y: "y", stroke: colour(number), strokeDasharray: dash(number), strokeWidth: 2 }),
@@ -96,6 +105,6 @@ function lines(width, series, { x, y, domain, type, ticks, zero }) {
     height: Math.max(14 * rem(), Math.min(width * 0.55, 22 * rem())),
     x: { label: x, ticks: ticks ?? whole(series.flatMap(({ points }) => points.map((point) => point.x)), width), tickFormat: ",d" },
     y: { label: y, grid: true, domain, type, zero, tickFormat: type === "log" ? (value) => d3.format("~g")(value) : undefined, ticks: type === "log" ? logTicks(series) : undefined },
-    marks: [zero ? Plot.ruleY([0]) : null, ...marks, tipOfAll(series, x)],
+    marks: [zero ? Plot.ruleY([0]) : null, ...marks, tipOfAll(series, x, say)],
   });
 }

@@ -36,6 +36,10 @@ drawings.ecdf = (width) => {
   const room = 0.04 * (most - least || 1);
   const ends = [least - room, most + room];
   const line = (values, name, options) => Plot.line(steps(values, ends), { x: "x", y: "y", curve: "step-after", className: name, ...options });
+  const share = (values, x) => `${fixed((100 * d3.bisectRight(values, x)) / values.length, 1)} %`;
+  const said = (x) => [
+    `at or below ${d3.format(".4~g")(x)}`, `real: ${share(real, x)}`, ...sets.flatMap((values, number) => (values ? [`${data.labels[number]}: ${share(values, x)}`] : [])),
+  ];
   return plot(width, {
     height: Math.max(17 * rem(), Math.min(width * 0.45, 28 * rem())),
     x: { label: "value of the latent feature", domain: ends },
@@ -45,6 +49,7 @@ drawings.ecdf = (width) => {
       ...best.map((values) => line(values, "ecdf-best", { stroke: "var(--best)", strokeWidth: 1.5, strokeDasharray: "2 3" })),
       best.length > 1 ? Plot.text(best, { x: (values) => values[0], y: (values) => 1 / values.length, text: (values) => `${values.length} optimal`, textAnchor: "end", dx: -4, fill: "var(--quiet)", stroke: "var(--ground)", strokeWidth: 4 }) : null,
       ...sets.flatMap((values, number) => (values ? [line(values, `ecdf-case-${number}`, { stroke: colour(number), strokeWidth: 2.2, strokeDasharray: dash(number) })] : [])),
+      Plot.tip(steps(real, ends), Plot.pointerX({ x: "x", y: "y", title: ({ x }) => said(x).join("\n") })),
     ],
   });
 };
@@ -62,7 +67,7 @@ function cells(tag, texts) {
 function describe() {
   const own = data.explorer.classes[chosen.place];
   const statistics = explorerStatistics();
-  const said = statistics.map(({ number, statistic }) => `${statistic.toFixed(4)} by ${data.labels[number]}`).join(", ");
+  const said = statistics.map(({ number, statistic }) => `${fixed(statistic, 4)} by ${data.labels[number]}`).join(", ");
   const drawn = own.steps < own.records ? `, drawn as ${own.steps} quantiles` : "";
   document.getElementById("ecdf-words").textContent =
     `Class ${data.classNames[own.label]}, feature ${chosen.feature}: Cramér-von Mises statistic ${said}. ` +
@@ -72,7 +77,7 @@ function describe() {
   const quartiles = [0, 0.25, 0.5, 0.75, 1].map((level) => digits(d3.quantileSorted(real, level)));
   const rows = [cells("th", ["curve", "records", "CvM", "values"]), cells("td", ["real", own.records, "", `smallest, quartiles and largest: ${quartiles.join(", ")}`])];
   for (const values of best) rows.push(cells("td", ["optimal points", values.length, "", values.map(digits).join(", ")]));
-  for (const { number, statistic } of statistics) rows.push(cells("td", [data.labels[number], sets[number].length, statistic.toFixed(4), sets[number].map(digits).join(", ")]));
+  for (const { number, statistic } of statistics) rows.push(cells("td", [data.labels[number], sets[number].length, fixed(statistic, 4), sets[number].map(digits).join(", ")]));
   document.getElementById("ecdf-table").replaceChildren(...rows);
 }
 

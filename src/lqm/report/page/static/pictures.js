@@ -18,7 +18,7 @@ function startPictures() {
       const name = data.classNames[label];
       return element("li", {},
         element("img", { src: picture, alt: `real picture of class ${name}` }),
-        element("strong", {}, name), element("br"), `distance ${distance.toFixed(3)}`, element("br"), `training picture ${real.toLocaleString("en")}`);
+        element("strong", {}, name), element("br"), `distance ${fixed(distance, 3)}`, element("br"), `training picture ${real.toLocaleString("en")}`);
     }));
   }
   function show(number) {
@@ -56,6 +56,7 @@ function startPictures() {
     };
     const moves = {
       ArrowLeft: (tile) => own[own.indexOf(tile) - 1], ArrowRight: (tile) => own[own.indexOf(tile) + 1],
+      Home: () => own[0], End: () => own.at(-1),
       ArrowUp: (tile) => across(tile, -1), ArrowDown: (tile) => across(tile, 1),
     };
     gallery.addEventListener("keydown", (event) => {
