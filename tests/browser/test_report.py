@@ -16,7 +16,7 @@ from lqm.diagnostics import cramer_von_mises, ecdf
 from lqm.distances.levels import cramer_von_mises_levels
 from lqm.report.cases import read_cases
 from lqm.report.latents import latents_of
-from tests.report.making import tiny_source
+from tests.report.making import chosen, tiny_source
 
 from .conftest import EVIL
 
@@ -200,6 +200,8 @@ def test_tab_goes_from_set_to_set_and_arrows_from_picture_to_picture(demo_report
             ("ArrowUp", "0,0,1"),
             ("Tab", "1,0,0"),
             ("Shift+Tab", "0,0,1"),
+            ("End", "0,9,9"),
+            ("Home", "0,0,0"),
         ):
             page.keyboard.press(key)
             expect(page.locator(f".tile[data-place='{place}']"), key).to_be_focused()
@@ -236,6 +238,26 @@ def test_a_large_class_is_drawn_from_its_smallest_to_its_largest_value(large_rep
         real = latents.real[0][:, feature]
         assert (values[0], values[-1]) == pytest.approx((real.min().item(), real.max().item()), abs=3e-6)
         expect(page.locator("#ecdf-words")).to_contain_text("210 real records, drawn as 200 quantiles.")
+
+
+def test_a_table_of_numbers_opens_at_the_width_of_the_page(demo_report, opened):
+    with opened(demo_report) as page:
+        figure = page.locator("figure", has=page.locator("[data-chart='accuracy:0']"))
+        before = figure.bounding_box()["width"]
+        figure.locator("summary").click()
+        expect(figure.locator("table")).to_be_visible()
+        assert figure.bounding_box()["width"] > 1.8 * before
+        wide = figure.locator(".wide").evaluate("place => place.scrollWidth - place.clientWidth")
+        assert wide == 0, "and nothing of it is hidden"
+
+
+def test_optimal_points_of_several_sizes_are_named(tmp_path, opened):
+    source = tiny_source(each=12)
+    for per_class in (2, 4):
+        chosen(source, tmp_path / str(per_class), per_class)
+    with opened(lqm.write_report([tmp_path / "2", tmp_path / "4"], source=source)) as page:
+        expect(page.locator("#ecdf text", has_text="2 optimal")).to_be_visible()
+        expect(page.locator("#ecdf text", has_text="4 optimal")).to_be_visible()
 
 
 def test_the_picture_dialog_closes_by_its_button_and_by_a_click_beside_it(demo_report, opened):

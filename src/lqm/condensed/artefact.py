@@ -100,37 +100,7 @@ def _read_manifest(path: Path) -> Manifest:
     try:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        if not path.parent.exists():
-            raise ArtifactError(f"there is no folder {path.parent}; name a run or a condensed set") from None
-        memories = sorted(path.parent.glob("repeat-*/memory/task-*"))
-        ended = (path.parent / "result.json").exists()
-        if memories and not ended:
-            raise ArtifactError(
-                f"{path.parent} holds a stream of tasks that is not finished; give its command again"
-            ) from None
-        if ended:
-            kept = f", and `lqm.load` reads what was kept of each, such as {memories[0]}" if memories else ""
-            raise ArtifactError(
-                f"{path.parent} is the folder of a stream of tasks; `lqm report` and `lqm compare` show what "
-                f"it was worth{kept}"
-            ) from None
-        if any(path.parent.glob("encoder-*.safetensors")):
-            raise ArtifactError(
-                f"{path.parent} is a sketch; give it to `lqm condense` with --sketch, or name a condensed set"
-            ) from None
-        if (path.parent / "run.json").exists():
-            raise ArtifactError(
-                f"{path.parent} holds a run that is not finished; give its command again"
-            ) from None
-        runs = sorted(found.parent for found in path.parent.glob(f"*/{MANIFEST}"))
-        if runs:
-            raise ArtifactError(
-                f"{path.parent} holds no condensed set but runs; name them, such as {runs[0]}"
-            ) from None
-        raise ArtifactError(
-            f"{path.parent} holds no condensed set (no {MANIFEST}); name a folder that "
-            "`lqm condense` or `save` has finished writing"
-        ) from None
+        raise ArtifactError(_why_no_set(path.parent)) from None
     except OSError as error:
         raise ArtifactError(f"{path} can't be read ({error.strerror}); {_REMEDY}") from error
     found = _SEAL.search(content)
@@ -144,3 +114,24 @@ def _read_manifest(path: Path) -> Manifest:
             "use the version that wrote it"
         )
     return manifest
+
+
+def _why_no_set(folder: Path) -> str:
+    """What a folder without a manifest is instead, and what to do."""
+    if not folder.exists():
+        return f"there is no folder {folder}; name a run or a condensed set"
+    memories = sorted(folder.glob("repeat-*/memory/task-*"))
+    if (folder / "result.json").exists():
+        kept = f", and `lqm.load` reads what was kept of each, such as {memories[0]}" if memories else ""
+        shown = f"`lqm report` and `lqm compare` show what it was worth{kept}"
+        return f"{folder} is the folder of a stream of tasks; {shown}"
+    if memories:
+        return f"{folder} holds a stream of tasks that is not finished; give its command again"
+    if any(folder.glob("encoder-*.safetensors")):
+        return f"{folder} is a sketch; give it to `lqm condense` with --sketch, or name a condensed set"
+    if (folder / "run.json").exists():
+        return f"{folder} holds a run that is not finished; give its command again"
+    if runs := sorted(found.parent for found in folder.glob(f"*/{MANIFEST}")):
+        return f"{folder} holds no condensed set but runs; name them, such as {runs[0]}"
+    remedy = "name a folder that `lqm condense` or `save` has finished writing"
+    return f"{folder} holds no condensed set (no {MANIFEST}); {remedy}"

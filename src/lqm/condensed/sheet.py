@@ -41,7 +41,12 @@ def as_png(picture: Tensor) -> bytes:
         raise ArtifactError(
             f"a picture of {len(picture)} channels can't be a PNG file, which has 1, 3 or 4; export to npz"
         )
-    return _encoded(Image.fromarray(_pixels(picture)))
+    return _encoded(as_image(picture))
+
+
+def as_image(picture: Tensor) -> Image.Image:
+    """A picture with the channels that it has: grey, colours, or colours and opacity."""
+    return Image.fromarray(_pixels(picture))
 
 
 def as_colours(picture: Tensor) -> Image.Image:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from lqm.report.cases import distinct_labels
-from lqm.report.figures.repeated import Entry, Judging, Repeated, judgings, series_of
+from lqm.report.figures.repeated import Entry, Judging, Repeated, deviation_over, judgings, series_of
 from lqm.report.figures.style import (
     COLUMN,
     curve,
@@ -76,11 +76,10 @@ def _figure(origin: Origin, way: Judging) -> Figure:
     panel.set_ylabel("accuracy %")
     panel.grid()
     several = any(len(run.cases) > 1 for run in way.repeated)
-    over = "runs that differ by seed alone, of a single one over networks" if several else "networks"
     set_title(
         figure,
         f"{plain(origin.name)}: accuracy by {way.protocol['name']} with {plain(way.protocol['network'])}; "
-        f"shaded: deviation over {over}",
+        f"shaded: {deviation_over(several, networks=True)}",
     )
     legend_below(figure, panel)
     return figure

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from rich.cells import cell_len
 
 from lqm.errors import DataError
-from lqm.report.figures.repeated import SPREAD, alike
+from lqm.report.figures.repeated import alike, error_bars
 from lqm.report.figures.style import COLUMN, PAGE, grouped_bars, legend_below, new_figure, plain, set_title
 from lqm.report.figures.subjects import Drawing, LeftOut, Origin
 
@@ -60,11 +60,12 @@ def _figure(origin: Origin) -> Figure:
         panel.tick_params(axis="x", rotation=90)
     panel.set_xlabel("class")
     panel.set_ylabel("extreme values %")
+    several = len(groups) < len(matches)
     some = f", the {len(shown)} worst of {len(classes)} classes" if len(shown) < len(classes) else ""
     set_title(
         figure,
         f"{plain(origin.name)}: latent values outside the range of the real class, as a fresh "
-        f"{origin.latents.network} sees them{some}{SPREAD * (len(groups) < len(matches))}",
+        f"{origin.latents.network} sees them{some}{error_bars(several, networks=False)}",
     )
     legend_below(figure, panel)
     return figure

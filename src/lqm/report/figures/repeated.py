@@ -13,8 +13,6 @@ from lqm.report.records import key_of, scores_by_judging
 Entry = dict[str, Any]
 Place = TypeVar("Place", bound=Hashable)
 
-SPREAD = "; error bars: deviation over runs that differ by seed alone"
-
 _SIZES = ("per_class", "budget")
 _MADE = ("method", "distance", "steps", "settings")
 
@@ -84,6 +82,28 @@ def judgings(cases: Sequence[Case]) -> list[Judging]:
         )
         for way, found in ways.items()
     ]
+
+
+def deviation_over(several: bool, networks: bool) -> str:
+    """What deviations are over, in words; nothing where there are none.
+
+    Args:
+        several: whether there are runs that differ by their seed alone.
+        networks: whether a single run has its deviation over networks.
+
+    Example:
+        >>> deviation_over(True, False), deviation_over(False, True), deviation_over(False, False)
+        ('deviation over runs that differ by seed alone', 'deviation over networks', '')
+    """
+    if several:
+        return "deviation over runs that differ by seed alone" + ", of a single one over networks" * networks
+    return "deviation over networks" * networks
+
+
+def error_bars(several: bool, networks: bool) -> str:
+    """The end of a title: what its error bars are, as `deviation_over` says it."""
+    over = deviation_over(several, networks)
+    return f"; error bars: {over}" if over else ""
 
 
 def series_of(

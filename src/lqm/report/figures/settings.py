@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
-from lqm.report.figures.repeated import SPREAD, Entry, Repeated, judgings, series_of
+from lqm.report.figures.repeated import Entry, Repeated, error_bars, judgings, series_of
 from lqm.report.figures.style import COLUMN, grouped_bars, legend_below, new_figure, plain, set_title
 from lqm.report.figures.subjects import Drawing, LeftOut, Origin
 from lqm.report.records import key_of
@@ -94,7 +94,7 @@ def _figure(bars: Bars, part: str, factor: float, unit: str, title: str) -> Figu
         panel.set_title(words)
         panel.set_ylabel(unit)
     panels[-1].set_xticks(range(len(settings)), [str(setting) for setting in settings])
-    set_title(figure, title + _over(bars, part))
+    set_title(figure, title + _error_bars(bars, part))
     legend_below(figure, panels[0])
     return figure
 
@@ -119,14 +119,11 @@ def _by_network(entry: Entry, when: str, part: str) -> list[float]:
     return found
 
 
-def _over(bars: Bars, part: str) -> str:
-    """What the error bars are the deviation over; nothing where there are none."""
+def _error_bars(bars: Bars, part: str) -> str:
     every = [repeated for series in bars.values() for repeated in series.values()]
     several = any(len(repeated.cases) > 1 for repeated in every)
     known = any(
         len(repeated.cases) == 1 and len(_by_network(repeated.entries[0][0], "before", part)) > 1
         for repeated in every
     )
-    if several:
-        return SPREAD + ", of a single one over networks" * known
-    return "; error bars: deviation over networks" * known
+    return error_bars(several, known)

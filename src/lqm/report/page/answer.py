@@ -53,6 +53,21 @@ def agreement(found: Sequence[bool]) -> tuple[str, bool]:
     return f"under {so} of {networks} networks", chance <= 1 / 16
 
 
+def told_apart(names: tuple[str, str], said: str, better: str, found: Sequence[bool]) -> str:
+    """What is said of the first of two sets, if networks agree that it is better than the second.
+
+    Args:
+        names: of the two.
+        said: that the first is better, and by how much.
+        better: in which way, in one word.
+        found: of each network, whether it is so.
+    """
+    under, clear = agreement(found)
+    if clear:
+        return f"{said} ({better} {under})"
+    return f"{names[0]} and {names[1]} can't be told apart ({names[0]} is {better} {under})"
+
+
 def in_points(difference: float) -> str:
     """A difference of two shares in points of a percent, with its sign.
 

@@ -7,12 +7,11 @@ from io import BytesIO
 from typing import Any
 
 import torch
-from PIL import Image
 from torch import Tensor
 
 from lqm.condensed import CondensedPictures
 from lqm.condensed.mosaic import expand
-from lqm.condensed.sheet import as_colours, as_png
+from lqm.condensed.sheet import as_colours, as_image
 from lqm.images.nearest import nearest
 from lqm.images.sources import ImageSource
 from lqm.pixels import pixels
@@ -105,8 +104,7 @@ def as_uri(picture: Tensor) -> str:
 
     Of channels that are neither grey nor colours (and opacity), the first ones are shown.
     """
-    whole = len(picture) in (1, 3, 4)
-    image = Image.open(BytesIO(as_png(picture))) if whole else as_colours(picture)
+    image = as_image(picture) if len(picture) in (1, 3, 4) else as_colours(picture)
     buffer = BytesIO()
     image.save(buffer, "WEBP", lossless=picture[0].numel() <= _LARGE, quality=85, exact=True)
     return "data:image/webp;base64," + b64encode(buffer.getvalue()).decode()

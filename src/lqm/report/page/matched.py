@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from lqm.latents import LatentMatch
 from lqm.report.cases import Case
 from lqm.report.latents import Latents
-from lqm.report.page.answer import Answer, Line, agreement, class_in_words
+from lqm.report.page.answer import Answer, Line, class_in_words, told_apart
 from lqm.report.standing import Bar, Standing
 
 _SIZES_DIFFER = "Only sets of as many records are to be compared by it."
@@ -51,10 +51,7 @@ def _lowest(matches: dict[int, LatentMatch], cases: Sequence[Case], paired: bool
     pairs = list(zip(matches[best].by_network, matches[next_best].by_network, strict=False))
     if len(pairs) < 2 or not paired:
         return said
-    under, clear = agreement([low < high for low, high in pairs])
-    if not clear:
-        return f"{names[0]} and {names[1]} can't be told apart ({names[0]} is lower {under})"
-    return f"{said} (lower {under})"
+    return told_apart(names, said, "lower", [low < high for low, high in pairs])
 
 
 def statistic(match: LatentMatch) -> str:

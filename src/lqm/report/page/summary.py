@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from lqm.report.cases import Case
 from lqm.report.latents import Latents
-from lqm.report.page.answer import Answer, Line, agreement, and_more, class_in_words, in_points
+from lqm.report.page.answer import Answer, Line, and_more, class_in_words, in_points, told_apart
 from lqm.report.page.matched import how_matched, how_matched_by_one, worst_matched
 from lqm.report.standing import Bar, Standing
 from lqm.report.tables import percent
@@ -81,11 +81,8 @@ def _ahead(bars: Sequence[Bar]) -> str:
     """Which of some sets is best, by how much, and under how many networks: number j begins as the same."""
     worse, best = sorted(bars, key=lambda bar: bar.accuracy)[-2:]
     pairs = zip(best.accuracies, worse.accuracies, strict=False)
-    under, clear = agreement([one > other for one, other in pairs])
-    if not clear:
-        return f"{best.name} and {worse.name} can't be told apart ({best.name} is ahead {under})."
-    points = percent(best.accuracy - worse.accuracy)
-    return f"{best.name} is {points} points ahead of {worse.name} (ahead {under})."
+    said = f"{best.name} is {percent(best.accuracy - worse.accuracy)} points ahead of {worse.name}"
+    return told_apart((best.name, worse.name), said, "ahead", [one > other for one, other in pairs]) + "."
 
 
 def _how_far(judged: Judged, cases: Sequence[Case], standing: Standing) -> Answer:

@@ -14,7 +14,10 @@ const dash = (number) => DASHES[form(number)];
 const symbol = (number) => SYMBOLS[form(number)];
 const rem = () => parseFloat(getComputedStyle(document.documentElement).fontSize);
 // As Python rounds: what lies in the middle goes to the even digit.
-const fixed = (value, digits) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven", useGrouping: false });
+const formats = d3.range(5).map((digits) => new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven", useGrouping: false }));
+const fixed = (value, digits) => formats[digits].format(value);
+const shortly = d3.format(".4~g");
+const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 const shortened = (text, most = 16) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 function plot(width, options) {
@@ -84,7 +87,7 @@ function logTicks(series) {
 
 // What all runs have at about the same x, in one box.
 function tipOfAll(series, x, say) {
-  const at = (point) => `${x} ${point.x.toLocaleString("en", { maximumFractionDigits: 1 })}`;
+  const at = (point) => `${x} ${grouped.format(point.x)}`;
   const said = (place) => series.filter(({ points }) => points.length).map((own) => {
     const point = own.points[d3.bisector((found) => found.x).center(own.points, place)];
     return `${data.labels[own.number]}${point.x === place ? "" : ` (${at(point)})`}: ${say(point)}`;
@@ -93,9 +96,7 @@ function tipOfAll(series, x, say) {
   return Plot.tip(all, Plot.pointerX({ x: "x", y: "y", maxRadius: Infinity, title: (point) => [at(point), ...said(point.x)].join("\n") }));
 }
 
-const exactly = ({ y }) => d3.format(".4~g")(y);
-
-function lines(width, series, { x, y, domain, type, ticks, zero, say = exactly }) {
+function lines(width, series, { x, y, domain, type, ticks, zero, say = ({ y }) => shortly(y) }) {
   const marks = series.flatMap(({ number, points }) => [
     Plot.areaY(points.filter((point) => point.low !== undefined), { x: "x", y1: "low", y2: "high", fill: colour(number), fillOpacity: 0.15 }),
     Plot.line(points, { x: "x", y: "y", stroke: colour(number), strokeDasharray: dash(number), strokeWidth: 2 }),

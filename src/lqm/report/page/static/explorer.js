@@ -38,7 +38,7 @@ drawings.ecdf = (width) => {
   const line = (values, name, options) => Plot.line(steps(values, ends), { x: "x", y: "y", curve: "step-after", className: name, ...options });
   const share = (values, x) => `${fixed((100 * d3.bisectRight(values, x)) / values.length, 1)} %`;
   const said = (x) => [
-    `at or below ${d3.format(".4~g")(x)}`, `real: ${share(real, x)}`, ...sets.flatMap((values, number) => (values ? [`${data.labels[number]}: ${share(values, x)}`] : [])),
+    `at or below ${shortly(x)}`, `real: ${share(real, x)}`, ...sets.flatMap((values, number) => (values ? [`${data.labels[number]}: ${share(values, x)}`] : [])),
   ];
   return plot(width, {
     height: Math.max(17 * rem(), Math.min(width * 0.45, 28 * rem())),
@@ -73,11 +73,10 @@ function describe() {
     `Class ${data.classNames[own.label]}, feature ${chosen.feature}: Cramér-von Mises statistic ${said}. ` +
     `${own.records.toLocaleString("en")} real record${own.records === 1 ? "" : "s"}${drawn}.`;
   const { real, best, sets } = curves();
-  const digits = d3.format(".4~g");
-  const quartiles = [0, 0.25, 0.5, 0.75, 1].map((level) => digits(d3.quantileSorted(real, level)));
+  const quartiles = [0, 0.25, 0.5, 0.75, 1].map((level) => shortly(d3.quantileSorted(real, level)));
   const rows = [cells("th", ["curve", "records", "CvM", "values"]), cells("td", ["real", own.records, "", `smallest, quartiles and largest: ${quartiles.join(", ")}`])];
-  for (const values of best) rows.push(cells("td", ["optimal points", values.length, "", values.map(digits).join(", ")]));
-  for (const { number, statistic } of statistics) rows.push(cells("td", [data.labels[number], sets[number].length, fixed(statistic, 4), sets[number].map(digits).join(", ")]));
+  for (const values of best) rows.push(cells("td", ["optimal points", values.length, "", values.map(shortly).join(", ")]));
+  for (const { number, statistic } of statistics) rows.push(cells("td", [data.labels[number], sets[number].length, fixed(statistic, 4), sets[number].map(shortly).join(", ")]));
   document.getElementById("ecdf-table").replaceChildren(...rows);
 }
 
