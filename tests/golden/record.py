@@ -1,0 +1,46 @@
+"""Record what the golden cases give: `python -m tests.golden.record`.
+
+With `--hashes FILE` it writes the SHA-256 of each tensor instead, to compare two commits on one machine.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from tests.golden.cases import CASES
+
+STORED = Path(__file__).parent / "stored.safetensors"
+
+
+def results_of(name: str) -> dict[str, Tensor]:
+    """What one case gives, by `case/tensor`."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = CASES[name](Path(folder))
+    return {f"{name}/{part}": tensor.detach().cpu().contiguous() for part, tensor in found.items()}
+
+
+def main() -> None:
+    """Run all cases on one thread, and store their tensors or the hashes of these."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hashes", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["LQM_CACHE"] = cache
+        results = {part: tensor for name in CASES for part, tensor in results_of(name).items()}
+    if options.hashes:
+        hashes = {n: hashlib.sha256(t.numpy().tobytes()).hexdigest() for n, t in results.items()}
+        options.hashes.write_text(json.dumps(hashes, indent=1, sort_keys=True))
+    else:
+        save_file(results, STORED)
+
+
+if __name__ == "__main__":
+    main()
