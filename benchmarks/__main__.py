@@ -12,8 +12,8 @@ from rich.table import Table
 from benchmarks import baseline
 from benchmarks.timing import Comparison, WorkerError, compare
 from benchmarks.works import WORKS
-from lqm.errors import ConfigError
-from lqm.names import choose
+from lqm.utils.errors import ConfigError
+from lqm.utils.names import choose
 
 _WIDTH = 180
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from lqm.engine.environment import environment
-from lqm.files import write_atomically
+from lqm.utils.files import write_atomically
 
 PATH = Path(__file__).with_name("baseline.json")
 _TOLERANCE = 0.15

@@ -39,7 +39,7 @@ def _plain(tasks: int) -> Callable[[], object]:
     starts = _learner(populations).features.detach().split(sum(counts))
     learners = [
         PlainCaT(
-            torch.cat([dense(part) for part in task.heard]),
+            torch.cat([dense(part) for part in task.propagated]),
             torch.arange(2).repeat_interleave(torch.tensor(task.sizes)),
             start,
             counts,

@@ -18,15 +18,15 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.child import run
-from lqm.files import write_atomically
+from lqm.utils.files import write_atomically
 
 BASE = {"classes": 10, "real_batch": 64, "size": 32, "per_class": 10, "width": 32}
 # Of each size: its name in words, and the values that it takes.
 AXES: dict[str, tuple[str, tuple[int, ...]]] = {
     "classes": ("classes", (5, 10, 20, 50, 100)),
-    "real_batch": ("real pictures a class in a step", (32, 64, 128, 256, 512)),
+    "real_batch": ("real images a class in a step", (32, 64, 128, 256, 512)),
     "size": ("pixels of a side", (16, 32, 64)),
-    "per_class": ("synthetic pictures a class", (1, 5, 10, 50)),
+    "per_class": ("synthetic images a class", (1, 5, 10, 50)),
     "width": ("width of the network", (16, 32, 64, 128)),
 }
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 from benchmarks.growth import AXES, Point, along, fit
-from lqm.files import write_atomically
+from lqm.utils.files import write_atomically
 
 # Two colours that stay apart for colour-blind readers (Okabe & Ito).
 _ROWS = {"seconds": ("seconds of a step", "#0072B2"), "memory": ("GiB beyond the imports", "#D55E00")}

@@ -16,7 +16,7 @@ from lqm.engine.randomness import generator
 from lqm.images.evaluation import PROTOCOLS
 from lqm.images.methods import METHODS
 from lqm.images.networks import make_network
-from lqm.images.sources import ImageSource, Pictures, load_source
+from lqm.images.sources import Images, ImageSource, load_source
 from lqm.images.training import train
 
 _PLAIN = {"dm": PlainDM, "datadam": PlainDataDAM, "idm": PlainIDM}
@@ -55,14 +55,14 @@ def _counted(method: Any) -> Callable[[], object]:
 
 
 def _training(way: Callable[..., None], **options: Any) -> Callable[[], object]:
-    """A training of some epochs on 10 pictures of each class, always of the same network."""
+    """A training of some epochs on 10 images of each class, always of the same network."""
     source, rules = noise(), PROTOCOLS["field-1000"]
     labels = torch.arange(10).repeat_interleave(_PER_CLASS)
-    pictures = Pictures(torch.rand(len(labels), *source.shape), labels)
+    images = Images(torch.rand(len(labels), *source.shape), labels)
     network = make_network(rules.network, source.shape, 10)
     return lambda: way(
         network,
-        pictures,
+        images,
         source,
         epochs=_EPOCHS - 1,  # both count from 0 up to and with this one
         learning_rate=rules.learning_rate,
@@ -94,7 +94,7 @@ DATADAM_STEP = _against_the_field(
     "datadam", "DataDAM + LQM step, 10 classes x 64 real 32x32", rounds=11, at_least=1.5
 )
 EVALUATION = Work(
-    f"{_EPOCHS} epochs of evaluation, 100 pictures 32x32",
+    f"{_EPOCHS} epochs of evaluation, 100 images 32x32",
     "the field's loop",
     partial(_training, plain_train),
     partial(_training, train, compute=_COMPILED),

@@ -68,7 +68,7 @@ def main(
             found = []
             for seed in range(seeds):
                 name = "-".join(filter(None, (method, distance, start, str(seed))))
-                small = lqm.condense(
+                condensed = lqm.condense(
                     data,
                     method=method,
                     distance=distance,
@@ -78,7 +78,7 @@ def main(
                     out=out / name,
                     show_progress=False,
                 )
-                nodes = NODES.records("condensed", small, data, rules, seed, cpu)
+                nodes = NODES.records("condensed", condensed, data, rules, seed, cpu)
                 found.append(score(nodes, data, rules, seed=seed, device=cpu))
             numbers = (
                 _cell([s.accuracy for s in found], 100, 1),

@@ -1,8 +1,8 @@
 """The field's loops (DM, DataDAM, IDM, evaluation training) as its scripts write them, to measure ours by.
 
-Eager, one class at a time, all real pictures of a class in one pass, `torch.quantile` for quantiles. The
-random draws are those of our methods, and pictures are clipped as ours are, so that each step gives what ours
-gives. That holds for networks that see one picture at a time: not with batch norm, nor with dropout.
+Eager, one class at a time, all real images of a class in one pass, `torch.quantile` for quantiles. The
+random draws are those of our methods, and images are clipped as ours are, so that each step gives what ours
+gives. That holds for networks that see one image at a time: not with batch norm, nor with dropout.
 """
 
 import torch
@@ -19,11 +19,11 @@ from lqm.images.methods.dm import DMSettings
 from lqm.images.methods.idm import IDMSettings
 from lqm.images.methods.settings import MatchingSettings
 from lqm.images.networks import Network, make_network
-from lqm.images.sources import ImageSource, Pictures, pick
+from lqm.images.sources import Images, ImageSource, pick
 
 
 class _Plain:
-    """The pictures, their optimiser and the real data, which is normalised once and kept.
+    """The images, their optimiser and the real data, which is normalised once and kept.
 
     Args:
         distance: "mean" or "lqm".
@@ -40,10 +40,8 @@ class _Plain:
         self.low, self.high = (source.normalised(torch.full((1, 1), value)) for value in (0.0, 1.0))
         draws, records = generator(seed, "start"), per_class * self.mosaic**2
         chosen = [compose(pick(images, records, draws), self.mosaic) for images in self.by_class]
-        self.pictures = torch.stack(chosen).requires_grad_()
-        self.optimizer = torch.optim.SGD(
-            [self.pictures], lr=settings.learning_rate, momentum=settings.momentum
-        )
+        self.images = torch.stack(chosen).requires_grad_()
+        self.optimizer = torch.optim.SGD([self.images], lr=settings.learning_rate, momentum=settings.momentum)
 
     def fresh_network(self, purpose: str, index: int) -> Network:
         """A network with random weights."""
@@ -51,18 +49,18 @@ class _Plain:
             return make_network(self.settings.network, self.source.shape, len(self.by_class))
 
     def pair(self, label: int, draws: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Real and synthetic pictures of a class under the same transform."""
+        """Real and synthetic images of a class under the same transform."""
         real = pick(self.by_class[label], self.settings.real_batch, draws)
         record = draw(self.source.augmentation, draws)
-        return augment(real, record), augment(expand(self.pictures[label], self.mosaic), record)
+        return augment(real, record), augment(expand(self.images[label], self.mosaic), record)
 
     def descend(self, loss: Tensor) -> None:
-        """One update of all pictures; the field does not clip them, but ours are."""
+        """One update of all images; the field does not clip them, but ours are."""
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
         with torch.no_grad():
-            self.pictures.clamp_(self.low, self.high)
+            self.images.clamp_(self.low, self.high)
 
 
 class PlainDM(_Plain):
@@ -118,7 +116,7 @@ class PlainIDM(_Plain):
     """One network of a queue a step, one update a class, then some of the networks learn.
 
     As in the field's script the weights are never frozen, so matching finds their gradients too, which are
-    thrown away; and the synthetic pictures go through the network twice, for features and for classes.
+    thrown away; and the synthetic images go through the network twice, for features and for classes.
     """
 
     settings: IDMSettings
@@ -176,7 +174,7 @@ class PlainIDM(_Plain):
         return loss
 
     def learn(self, place: int, draws: torch.Generator) -> None:
-        """One step of a network of the queue on real pictures of any class."""
+        """One step of a network of the queue on real images of any class."""
         network, optimizer = self.networks[place].train(), self.optimizers[place]
         chosen = torch.randperm(len(self.labels), generator=draws)[: self.settings.student_batch]
         labels = self.labels[chosen]
@@ -207,7 +205,7 @@ class _Meter:
 
 def plain_train(
     network: Network,
-    pictures: Pictures,
+    images: Images,
     source: ImageSource,
     *,
     epochs: int,
@@ -217,8 +215,8 @@ def plain_train(
     batch: int,
     draws: torch.Generator,
 ) -> None:
-    """Train a network on pictures, which a loader collects one by one, as evaluation does."""
-    dataset = TensorDataset(source.normalised(pictures.images), pictures.labels)
+    """Train a network on images, which a loader collects one by one, as evaluation does."""
+    dataset = TensorDataset(source.normalised(images.images), images.labels)
     options = {"momentum": momentum, "weight_decay": weight_decay}
     optimizer = torch.optim.SGD(network.parameters(), lr=learning_rate, **options)
     network.train()

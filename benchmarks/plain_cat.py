@@ -22,7 +22,7 @@ class PlainCaT:
 
     def __init__(
         self,
-        heard: Tensor,
+        propagated: Tensor,
         labels: Tensor,
         first: Tensor,
         counts: Sequence[int],
@@ -30,8 +30,8 @@ class PlainCaT:
         width: int = 512,
         weights: Callable[[int], Tensor] | None = None,
     ) -> None:
-        self.heard, self.labels, self.counts, self.weights = heard, labels, counts, weights
-        self.layer = nn.Linear(heard.shape[1], width, bias=False).requires_grad_(False)
+        self.propagated, self.labels, self.counts, self.weights = propagated, labels, counts, weights
+        self.layer = nn.Linear(propagated.shape[1], width, bias=False).requires_grad_(False)
         self.features = nn.Parameter(first.clone())
         self.classes = torch.arange(len(counts)).repeat_interleave(torch.tensor(counts))
         self.optimizer = torch.optim.Adam([self.features], lr=1e-3)
@@ -43,7 +43,7 @@ class PlainCaT:
         if self.weights:
             layer.weight.data = self.weights(i).T
         with torch.no_grad():
-            real = F.normalize(torch.relu(layer(self.heard)), dim=1)
+            real = F.normalize(torch.relu(layer(self.propagated)), dim=1)
         synthetic = F.normalize(torch.relu(layer(self.features)), dim=1)
         loss = torch.zeros(())
         for label, count in enumerate(self.counts):

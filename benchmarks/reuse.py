@@ -1,10 +1,10 @@
-"""How often to reuse a view of the real pictures: accuracy for equal work, on held-out training pictures.
+"""How often to reuse a view of the real images: accuracy for equal work, on held-out training images.
 
     LQM_DATA=... python -m benchmarks.reuse --out runs/reuse --method dm --per-class 10
 
-Every choice of (real pictures a class, reuse, window) gets as many steps as the same work allows, counted in
-pictures that go through a network (those with gradients three times); all else is the recipe's for two cores.
-A fifth of the training pictures is the judge; the test pictures are never looked at. What is finished in the
+Every choice of (real images a class, reuse, window) gets as many steps as the same work allows, counted in
+images that go through a network (those with gradients three times); all else is the recipe's for two cores.
+A fifth of the training images is the judge; the test images are never looked at. What is finished in the
 folder is not done again.
 """
 
@@ -21,7 +21,7 @@ import lqm
 from lqm.distances import DISTANCES
 from lqm.images.evaluation import PROTOCOLS, score
 from lqm.images.methods import METHODS
-from lqm.images.sources import ImageSource, Pictures
+from lqm.images.sources import Images, ImageSource
 from lqm.recipes import fitting_recipe
 
 _CPU = torch.device("cpu")
@@ -47,11 +47,11 @@ def main(
         settings = {**recipe.settings, **options}
         kind = METHODS[method]
         learner = kind(data, DISTANCES[distance], per_class, 0, kind.Settings(**settings), _CPU)
-        settings["steps"] = round(amount / learner.pictures_seen)
+        settings["steps"] = round(amount / learner.images_seen)
         found, seconds = [], []
         for seed in seeds:
             name = f"{method}-{per_class}-{real_batch}-{reuse}-{window}-{rate:g}-{seed}"
-            small = lqm.condense(
+            condensed = lqm.condense(
                 data,
                 method=method,
                 distance=distance,
@@ -61,10 +61,10 @@ def main(
                 out=out / name,
                 show_progress=False,
             )
-            records = Pictures(*small.records())
+            records = Images(*condensed.records())
             judged = score(lambda j, r=records: r, data, rules, seed=seed, device=_CPU)
             found.append(100 * judged.accuracy)
-            seconds.append(small.manifest["seconds"])
+            seconds.append(condensed.manifest["seconds"])
         row = {
             "method": method,
             "per_class": per_class,
@@ -76,10 +76,10 @@ def main(
 
 
 def _held_out(source: ImageSource) -> ImageSource:
-    """The same source with every fifth training picture to judge by, and the others to condense."""
+    """The same source with every fifth training image to judge by, and the others to condense."""
     images, labels = source.train.images, source.train.labels
     judging = torch.arange(len(labels)) % 5 == 4
-    learning, validation = (Pictures(images[part], labels[part]) for part in (~judging, judging))
+    learning, validation = (Images(images[part], labels[part]) for part in (~judging, judging))
     return replace(source, name=f"{source.name}-validation", train=learning, test=validation, origin=None)
 
 

@@ -14,7 +14,7 @@ import tyro
 
 import lqm
 from lqm.images.evaluation import PROTOCOLS, Score, score
-from lqm.images.sources import Pictures
+from lqm.images.sources import Images
 
 
 def main(
@@ -37,10 +37,10 @@ def main(
         found = []
         for seed in range(seeds):
             folder = out / f"{method}-{distance}-{count}-{seed}"
-            small = lqm.condense(
+            condensed = lqm.condense(
                 data, method=method, distance=distance, per_class=count, seed=seed, out=folder
             )
-            records = Pictures(*small.records())
+            records = Images(*condensed.records())
             found.append(score(lambda j, r=records: r, data, rules, seed=seed, device=torch.device("cpu")))
         print(f"| {count} | {method} | {distance or '-'} | {_numbers(found)} |", flush=True)
 

@@ -3,8 +3,8 @@
     LQM_DATA=... python -m benchmarks.time_to_accuracy --out runs/time
 
 They condense in processes of their own, a few seconds each in turn, so that whatever else the machine
-does hits all of them. Their pictures at each mark are judged afterwards, by the same networks, on the test
-pictures.
+does hits all of them. Their images at each mark are judged afterwards, by the same networks, on the test
+images.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ from benchmarks.time_worker import WAYS, Task
 from benchmarks.timing import Worker
 from lqm.engine.randomness import generator
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol, fresh_network
-from lqm.images.sources import ImageSource, Pictures
+from lqm.images.sources import Images, ImageSource
 from lqm.images.training import predict, train
 
 _COLOURS = dict(zip(WAYS, ("#999999", "#0072b2", "#009e73", "#d55e00"), strict=True))
@@ -72,7 +72,7 @@ def main(
 
 def _condense(tasks: list[Task]) -> None:
     """Let all ways go on in turn until each has passed its last mark; what is there is not done again."""
-    left = [task for task in tasks if not task.pictures(task.marks[-1]).exists()]
+    left = [task for task in tasks if not task.images(task.marks[-1]).exists()]
     with contextlib.ExitStack() as stack:
         workers = {task.way: stack.enter_context(Worker(task.command)) for task in left}
         while left:
@@ -81,15 +81,15 @@ def _condense(tasks: list[Task]) -> None:
 
 def _judge(task: Task, mark: float, data: ImageSource, rules: EvaluationProtocol) -> float:
     """Mean test accuracy in percent of the protocol's networks, as `lqm evaluate` trains them."""
-    images = load_file(task.pictures(mark))["images"]
+    images = load_file(task.images(mark))["images"]
     labels = torch.arange(len(data.class_names)).repeat_interleave(task.per_class)
-    small = Pictures(images.flatten(0, 1), labels)
+    condensed = Images(images.flatten(0, 1), labels)
     found = []
     for index in range(rules.networks):
         network = fresh_network(data, rules.network, task.seed, index)
         train(
             network,
-            small,
+            condensed,
             data,
             epochs=rules.epochs,
             learning_rate=rules.learning_rate,

@@ -33,8 +33,8 @@ class Task:
     seed: int
     marks: tuple[float, ...]
 
-    def pictures(self, mark: float) -> Path:
-        """Where the pictures of a mark are."""
+    def images(self, mark: float) -> Path:
+        """Where the images of a mark are."""
         return Path(self.out) / f"{self.way}-{self.per_class}-{self.seed}-{mark:g}.safetensors"
 
     @property
@@ -48,10 +48,10 @@ def learner(task: Task) -> Any:
     import torch
 
     from benchmarks.plain import PlainDM
+    from lqm.banks import Sketch
     from lqm.distances import DISTANCES
     from lqm.images.methods.dm import DM, DMSettings
     from lqm.recipes import fitting_recipe
-    from lqm.sketches import Sketch
 
     data = lqm.load_source(task.source, show_progress=False)
     settings = dict(fitting_recipe(data.recipes, "dm", task.per_class, cpu=True).settings)
@@ -87,8 +87,8 @@ def main() -> None:
     mean, std = (part.view(-1, 1, 1) for part in (data.mean, data.std))
 
     def save(mark: float) -> None:
-        images = (method.pictures.detach() * std + mean).clamp(0, 1)
-        save_file({"images": images}, task.pictures(mark))
+        images = (method.images.detach() * std + mean).clamp(0, 1)
+        save_file({"images": images}, task.images(mark))
 
     save(0)
     print("ready", file=answers, flush=True)

@@ -11,11 +11,11 @@ from torch_geometric.nn import GCN
 
 import lqm
 
-small = lqm.load(sys.argv[1])
-data = small.to_pyg()  # x, y, edge_index (none) and train_mask
+condensed = lqm.load(sys.argv[1])
+data = condensed.to_pyg()  # x, y, edge_index (none) and train_mask
 
 torch.manual_seed(0)
-network = GCN(data.num_features, 64, num_layers=2, out_channels=len(small.class_names))
+network = GCN(data.num_features, 64, num_layers=2, out_channels=len(condensed.class_names))
 optimizer = torch.optim.Adam(network.parameters(), lr=0.01, weight_decay=5e-4)
 for _ in range(200):
     optimizer.zero_grad()
@@ -23,7 +23,7 @@ for _ in range(200):
     torch.nn.functional.cross_entropy(logits[data.train_mask], data.y[data.train_mask]).backward()
     optimizer.step()
 
-real = lqm.load_graph(**small.manifest["origin"]).to_pyg()
+real = lqm.load_graph(**condensed.manifest["origin"]).to_pyg()
 with torch.no_grad():
     found = network(real.x, real.edge_index).argmax(dim=1)
 right = (found == real.y)[real.test_mask].float().mean()

@@ -1,24 +1,24 @@
 """Train on an exported set with NumPy alone: python examples/train_with_numpy.py small.npz test.npz.
 
 Both files hold `images` [N, C, H, W] in [0, 1] and `labels` [N]. `lqm export RUN --to npz` writes
-the first, with the mean and the standard deviation by which pictures are to be normalised.
+the first, with the mean and the standard deviation by which images are to be normalised.
 """
 
 import sys
 
 import numpy as np
 
-small, test = (np.load(path) for path in sys.argv[1:3])
+condensed, test = (np.load(path) for path in sys.argv[1:3])
 
 
 def features(images):
     """Normalised pixels in rows, with a constant column."""
-    mean, std = (small[name].reshape(-1, 1, 1) for name in ("mean", "std"))
+    mean, std = (condensed[name].reshape(-1, 1, 1) for name in ("mean", "std"))
     rows = ((images - mean) / std).reshape(len(images), -1)
     return np.hstack([rows, np.ones((len(rows), 1))])
 
 
-inputs, wanted = features(small["images"]), np.eye(len(small["class_names"]))[small["labels"]]
+inputs, wanted = features(condensed["images"]), np.eye(len(condensed["class_names"]))[condensed["labels"]]
 weights = np.zeros((inputs.shape[1], wanted.shape[1]))
 for _ in range(500):
     scores = inputs @ weights
@@ -26,4 +26,4 @@ for _ in range(500):
     shares /= shares.sum(axis=1, keepdims=True)
     weights -= 0.1 * (inputs.T @ (shares - wanted) / len(inputs) + 1e-3 * weights)
 right = (features(test["images"]) @ weights).argmax(axis=1) == test["labels"]
-print(f"trained on {len(inputs)} pictures, right on {right.mean():.1%} of {len(right)} real ones")
+print(f"trained on {len(inputs)} images, right on {right.mean():.1%} of {len(right)} real ones")

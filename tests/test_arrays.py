@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_matrix, csr_matrix
 
-from lqm.arrays import SparseRecord, read_arrays
-from lqm.errors import DataError
+from lqm.utils.arrays import SparseRecord, read_arrays
+from lqm.utils.errors import DataError
 
 ARRAYS = {
     "uint8": np.arange(24, dtype=np.uint8).reshape(2, 12),
@@ -66,10 +66,10 @@ def python2(pixels, labels):
     def short(text):
         return b"U" + bytes([len(text)]) + text
 
-    def small(number):
+    def condensed(number):
         return b"M" + struct.pack("<H", number)
 
-    shape = small(pixels.shape[0]) + small(pixels.shape[1]) + b"\x86"
+    shape = condensed(pixels.shape[0]) + condensed(pixels.shape[1]) + b"\x86"
     kind = b"cnumpy\ndtype\nq\x0a" + short(b"u1") + b"K\x00K\x01\x87Rq\x0b(K\x03" + short(b"|")
     kind += b"NNN" + b"J\xff\xff\xff\xff" * 2 + b"K\x00tb"
     content = b"\x89T" + struct.pack("<I", pixels.size) + pixels.tobytes()
@@ -167,8 +167,8 @@ NESTED = [
 ]
 READ_ALL = """
 import pathlib, sys
-from lqm.arrays import read_arrays
-from lqm.errors import DataError
+from lqm.utils.arrays import read_arrays
+from lqm.utils.errors import DataError
 for path in sys.argv[1:]:
     try:
         read_arrays(pathlib.Path(path))

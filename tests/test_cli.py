@@ -44,10 +44,10 @@ def test_condense_then_evaluate(type_in, tmp_path, quick):
     )
     code, printed, error = type_in(*command)
     assert code == 0
-    assert f"20 pictures of 10 classes in {out}" in printed
+    assert f"20 images of 10 classes in {out}" in printed
     assert "lqm: recipe dm-1: steps=3, learning_rate=0.3, momentum=0.5, real_batch=16" in error
     assert f"next: lqm evaluate '{out}'\n" in printed, "as a shell takes it"
-    assert (out / "pictures.png").exists()
+    assert (out / "images.png").exists()
     assert {p.name for p in out.iterdir()} >= {"run.json", "metrics.jsonl", "checkpoints", "manifest.json"}
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["distance"]["name"] == "lqm"
@@ -128,7 +128,7 @@ def test_help_does_not_wait_for_torch():
         ),
         (
             "condense digits --per-class 200",
-            "class '8' of 'digits' has 140 training pictures, fewer than per",
+            "class '8' of 'digits' has 140 training images, fewer than per",
         ),
         (
             "condense digits --evaluate-every 0",
@@ -237,7 +237,7 @@ def photos(tmp_path):
     return tmp_path / "photos"
 
 
-def test_a_folder_of_pictures_from_start_to_end(type_in, tmp_path, photos, quick):
+def test_a_folder_of_images_from_start_to_end(type_in, tmp_path, photos, quick):
     out = tmp_path / "run"
     command = ("condense", photos, "--out", out, "--per-class", 2, *TINY)
     code, _, error = type_in(*command)
@@ -302,7 +302,7 @@ def test_a_recipe_brings_method_budget_and_settings(type_in, tmp_path):
     code, printed, error = type_in(*command, "--out", out)
     assert code == 0
     assert "recipe datadam-1: steps=2, learning_rate=0.03" in error
-    assert "10 pictures of 10 classes" in printed
+    assert "10 images of 10 classes" in printed
 
 
 def test_a_named_source_says_where_it_is_looked_for(type_in, tmp_path, monkeypatch):

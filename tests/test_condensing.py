@@ -5,8 +5,8 @@ import torch
 
 import lqm
 from lqm import evaluating
-from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.images.evaluation import PROTOCOLS
+from lqm.utils.errors import ArtifactError, ConfigError, DataError
 
 
 def condense(tiny, **options):
@@ -75,8 +75,8 @@ def test_a_recipe_by_name_brings_method_and_budget(digits):
 
 
 def test_what_matches_nothing_takes_no_distance(digits):
-    small = lqm.condense(digits, method="random", per_class=2, show_progress=False)
-    assert small.manifest["distance"] is None
+    condensed = lqm.condense(digits, method="random", per_class=2, show_progress=False)
+    assert condensed.manifest["distance"] is None
     with pytest.raises(ConfigError, match="'random' chooses real records and matches no distance"):
         lqm.condense(digits, method="random", distance="lqm", per_class=2)
 
@@ -100,8 +100,8 @@ def test_a_damaged_result_is_made_again_from_the_checkpoint(tmp_path, tiny, caps
 
 def test_scores_join_the_manifest_in_memory_and_on_disk(tmp_path, tiny, tiny_protocol, monkeypatch):
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
-    small = condense(tiny, out=tmp_path / "run")
-    found = lqm.evaluate(small, protocol="tiny", baselines=("random", "full"), show_progress=False)
+    condensed = condense(tiny, out=tmp_path / "run")
+    found = lqm.evaluate(condensed, protocol="tiny", baselines=("random", "full"), show_progress=False)
     assert set(found.baselines) == {"random", "full"}
     (score,) = lqm.load(tmp_path / "run").manifest["scores"]
     assert score["accuracy"] == found.accuracy
@@ -115,9 +115,9 @@ def test_two_evaluations_of_the_same_set_both_stay(tmp_path, tiny, tiny_protocol
 
     for name in ("first", "second"):
         monkeypatch.setitem(PROTOCOLS, name, replace(tiny_protocol, name=name))
-    small = condense(tiny, out=tmp_path / "run")
+    condensed = condense(tiny, out=tmp_path / "run")
     for name in ("first", "second"):
-        lqm.evaluate(small, protocol=name, show_progress=False)
+        lqm.evaluate(condensed, protocol=name, show_progress=False)
     assert [s["protocol"]["name"] for s in lqm.load(tmp_path / "run").manifest["scores"]] == [
         "first",
         "second",
@@ -128,9 +128,9 @@ def test_a_score_that_cant_be_noted_is_still_given(tmp_path, tiny, tiny_protocol
     import shutil
 
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
-    small = condense(tiny, out=tmp_path / "run")
+    condensed = condense(tiny, out=tmp_path / "run")
     shutil.rmtree(tmp_path / "run")
-    assert lqm.evaluate(small, protocol="tiny", show_progress=False).accuracy >= 0
+    assert lqm.evaluate(condensed, protocol="tiny", show_progress=False).accuracy >= 0
     assert "could not be noted" in capsys.readouterr().err
 
 
@@ -155,9 +155,9 @@ def test_a_set_of_ones_own_source_says_how_to_evaluate_it(tiny, digits):
     from dataclasses import replace
 
     source = replace(digits, name="mine", origin=None)
-    small = lqm.condense(source, per_class=2, settings=tiny, show_progress=False)
+    condensed = lqm.condense(source, per_class=2, settings=tiny, show_progress=False)
     with pytest.raises(DataError, match="condensed from 'mine', which was made in Python"):
-        lqm.evaluate(small)
+        lqm.evaluate(condensed)
 
 
 def test_what_is_no_distance_is_refused_before_any_work(tiny):
@@ -179,19 +179,19 @@ def test_what_is_no_distance_is_refused_before_any_work(tiny):
 def test_other_data_under_the_same_name_is_refused(tiny, digits):
     from dataclasses import replace
 
-    small = condense(tiny)
-    other = replace(digits, test=lqm.Pictures(1 - digits.test.images, digits.test.labels))
+    condensed = condense(tiny)
+    other = replace(digits, test=lqm.Images(1 - digits.test.images, digits.test.labels))
     with pytest.raises(DataError, match="is not what this set was condensed from"):
-        lqm.evaluate(small, source=other, show_progress=False)
+        lqm.evaluate(condensed, source=other, show_progress=False)
 
 
 def test_a_source_in_memory_is_condensed_and_evaluated(tiny, tiny_protocol, monkeypatch):
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
     draws = torch.Generator().manual_seed(0)
-    pictures = lqm.Pictures(torch.rand(30, 3, 12, 12, generator=draws), torch.arange(30) % 3)
-    source = lqm.ImageSource("mine", pictures, pictures, ("a", "b", "c"))
-    small = lqm.condense(source, per_class=2, settings=tiny, show_progress=False)
-    found = lqm.evaluate(small, source=source, protocol="tiny", show_progress=False)
+    images = lqm.Images(torch.rand(30, 3, 12, 12, generator=draws), torch.arange(30) % 3)
+    source = lqm.ImageSource("mine", images, images, ("a", "b", "c"))
+    condensed = lqm.condense(source, per_class=2, settings=tiny, show_progress=False)
+    found = lqm.evaluate(condensed, source=source, protocol="tiny", show_progress=False)
     assert found.score.records == 6
 
 
@@ -205,21 +205,21 @@ def test_public_names_are_all_there():
 
 def test_stopping_at_a_baseline_keeps_the_score_of_the_set(tmp_path, tiny, tiny_protocol, monkeypatch):
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
-    small = condense(tiny, out=tmp_path / "run")
+    condensed = condense(tiny, out=tmp_path / "run")
 
     def stop(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("lqm.images.judging.baseline", stop)
     with pytest.raises(KeyboardInterrupt):
-        lqm.evaluate(small, protocol="tiny", baselines=("random", "full"), show_progress=False)
+        lqm.evaluate(condensed, protocol="tiny", baselines=("random", "full"), show_progress=False)
     assert len(lqm.load(tmp_path / "run").manifest["scores"]) == 1
 
 
 def test_results_read_well_at_the_prompt(tiny, tiny_protocol, monkeypatch):
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
     found = lqm.evaluate(condense(tiny), protocol="tiny", show_progress=False)
-    assert str(found).startswith("| trained on | pictures | accuracy % |")
+    assert str(found).startswith("| trained on | images | accuracy % |")
     assert "| condensed | 20 |" in str(found)
     assert len(repr(found)) < 1500
     assert {"condense", "evaluate", "load", "load_source"} <= set(dir(lqm))
@@ -275,8 +275,8 @@ def test_the_start_is_chosen_in_the_open_and_goes_on_where_it_was_stopped(
     import os
     import signal
 
-    from lqm.errors import StoppedError
     from lqm.images.students import Student
+    from lqm.utils.errors import StoppedError
 
     settings = tiny | {"start": "herding", "start_steps": 5}
     straight = condense(settings)
@@ -399,12 +399,12 @@ def test_a_condensation_by_a_sketch_is_evaluated_along_the_way(tmp_path, quick):
 
 
 def test_the_evaluation_of_the_last_step_is_free_afterwards(tmp_path, tiny, quick, monkeypatch):
-    small = condense(tiny, out=tmp_path / "run", evaluate_every=4)
+    condensed = condense(tiny, out=tmp_path / "run", evaluate_every=4)
     monkeypatch.setattr("lqm.images.evaluation._judge", lambda *_, **__: pytest.fail("trained again"))
     found = lqm.evaluate(tmp_path / "run", show_progress=False)
     assert found.accuracy == evaluations(tmp_path / "run")[-1]["accuracy"]
     again = condense(tiny, out=tmp_path / "run", evaluate_every=2)
-    assert again.images.equal(small.images)
+    assert again.images.equal(condensed.images)
     assert len(evaluations(tmp_path / "run")) == 2, "a finished run is left as it is"
 
 

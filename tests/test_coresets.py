@@ -3,8 +3,8 @@ import pytest
 import torch
 from sklearn.metrics import pairwise_distances
 
-from lqm.coresets import RULES
 from lqm.engine.randomness import generator
+from lqm.methods.rules import RULES
 
 FEATURES = torch.randn(60, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 

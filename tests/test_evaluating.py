@@ -2,23 +2,25 @@ import pytest
 import torch
 
 import lqm
-from lqm.errors import ConfigError, DataError
 from lqm.images.evaluation import PROTOCOLS
+from lqm.utils.errors import ConfigError, DataError
 
 
 @pytest.fixture
 def judge(monkeypatch, tiny_protocol):
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
-    return lambda small, **options: lqm.evaluate(small, protocol="tiny", show_progress=False, **options)
+    return lambda condensed, **options: lqm.evaluate(
+        condensed, protocol="tiny", show_progress=False, **options
+    )
 
 
 @pytest.fixture
-def small(tiny):
+def condensed(tiny):
     return lqm.condense("digits", per_class=2, settings=tiny, show_progress=False)
 
 
-def test_several_kinds_of_networks_give_the_cross_architecture_table(small, judge):
-    found = judge(small, networks=("convnet:width=8", "mlp:width=8"), baselines=("random", "herding"))
+def test_several_kinds_of_networks_give_the_cross_architecture_table(condensed, judge):
+    found = judge(condensed, networks=("convnet:width=8", "mlp:width=8"), baselines=("random", "herding"))
     assert list(found.by_network) == ["convnet:width=8", "mlp:width=8"]
     assert list(found.rows) == ["condensed", "random", "herding"]
     scores = found.condensed.manifest["scores"]
@@ -26,17 +28,17 @@ def test_several_kinds_of_networks_give_the_cross_architecture_table(small, judg
     assert "| accuracy % by | convnet width=8 | mlp width=8 |" in str(found)
 
 
-def test_all_networks_of_the_zoo_can_judge(small, judge):
+def test_all_networks_of_the_zoo_can_judge(condensed, judge):
     names = ("convnet:width=4", "mlp", "lenet", "alexnet", "vgg11", "resnet18")
-    found = judge(small, networks=names)
+    found = judge(condensed, networks=names)
     assert all(0 <= scores["condensed"].accuracy <= 1 for scores in found.by_network.values())
 
 
-def test_a_module_of_the_users_own_judges_by_its_name(small, judge):
+def test_a_module_of_the_users_own_judges_by_its_name(condensed, judge):
     def mine(shape, classes):
         return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, classes))
 
-    found = judge(small, networks={"linear": mine})
+    found = judge(condensed, networks={"linear": mine})
     assert list(found.by_network) == ["own:linear"]
     assert found.condensed.manifest["scores"][0]["protocol"]["network"] == "own:linear"
     assert "2 fresh linear" in str(found)
@@ -44,9 +46,9 @@ def test_a_module_of_the_users_own_judges_by_its_name(small, judge):
 
 def test_mosaics_are_judged_by_their_cells(tiny, judge):
     queue = {"student_batch": 16, "student_steps": 1, "queue_interval": 2, "mosaic": 2}
-    small = lqm.condense("digits", method="idm", per_class=2, settings=tiny | queue, show_progress=False)
-    assert judge(small).score.records == 80
-    assert small.manifest["mosaic"] == 2
+    condensed = lqm.condense("digits", method="idm", per_class=2, settings=tiny | queue, show_progress=False)
+    assert judge(condensed).score.records == 80
+    assert condensed.manifest["mosaic"] == 2
 
 
 def test_the_whole_training_set_is_learned_once_for_all_sets(tiny, judge, monkeypatch):
@@ -55,14 +57,14 @@ def test_the_whole_training_set_is_learned_once_for_all_sets(tiny, judge, monkey
     learned = []
     original = evaluation.train
 
-    def spy(network, pictures, *args, **options):
-        learned.append(len(pictures.labels))
-        original(network, pictures, *args, **options)
+    def spy(network, images, *args, **options):
+        learned.append(len(images.labels))
+        original(network, images, *args, **options)
 
     monkeypatch.setattr(evaluation, "train", spy)
     for seed in range(2):
-        small = lqm.condense("digits", per_class=2, seed=seed, settings=tiny, show_progress=False)
-        judge(small, baselines=("full",))
+        condensed = lqm.condense("digits", per_class=2, seed=seed, settings=tiny, show_progress=False)
+        judge(condensed, baselines=("full",))
     assert learned.count(1442) == 5, "once for each of the protocol's networks"
 
 
@@ -74,43 +76,43 @@ def test_a_set_finds_its_folder_again_or_is_told_where_it_is(tiny, judge, tmp_pa
     digits = load_source("digits")
     pixels = (digits.train.images * 255).byte().numpy()
     np.savez(tmp_path / "mine.npz", images=pixels, labels=digits.train.labels.numpy())
-    small = lqm.condense(tmp_path / "mine.npz", per_class=2, settings=tiny, show_progress=False)
-    expected = judge(small).accuracy
+    condensed = lqm.condense(tmp_path / "mine.npz", per_class=2, settings=tiny, show_progress=False)
+    expected = judge(condensed).accuracy
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "mine.npz").rename(tmp_path / "elsewhere" / "mine.npz")
     with pytest.raises(
         DataError, match=r"can't be read from .*mine\.npz any more; name the new place with --source"
     ):
-        judge(small)
-    assert judge(small, source=tmp_path / "elsewhere" / "mine.npz").accuracy == expected
+        judge(condensed)
+    assert judge(condensed, source=tmp_path / "elsewhere" / "mine.npz").accuracy == expected
     (tmp_path / "elsewhere" / "mine.npz").rename(tmp_path / "elsewhere" / "yours.npz")
-    assert judge(small, source=tmp_path / "elsewhere" / "yours.npz").accuracy == expected
+    assert judge(condensed, source=tmp_path / "elsewhere" / "yours.npz").accuracy == expected
 
 
-def test_mistakes_are_one_sentence(small, judge):
+def test_mistakes_are_one_sentence(condensed, judge):
     with pytest.raises(ConfigError, match="no baseline 'herdin'; did you mean 'herding'"):
-        judge(small, baselines=("herdin",))
+        judge(condensed, baselines=("herdin",))
     with pytest.raises(ConfigError, match="no network 'resnet'; did you mean 'resnet18'"):
-        judge(small, networks=("resnet",))
+        judge(condensed, networks=("resnet",))
 
 
-def test_a_network_that_cant_be_made_is_refused_before_any_is_trained(small, judge, monkeypatch):
+def test_a_network_that_cant_be_made_is_refused_before_any_is_trained(condensed, judge, monkeypatch):
     def never(*args, **options):
         raise AssertionError
 
     monkeypatch.setattr("lqm.images.evaluation.train", never)
     with pytest.raises(ConfigError, match="depth"):
-        judge(small, networks=("convnet:width=4", "convnet:depth=4"))
+        judge(condensed, networks=("convnet:width=4", "convnet:depth=4"))
 
 
-def test_names_may_be_given_with_commas(small, judge):
-    found = judge(small, networks="mlp:width=4,convnet:width=4", baselines="random")
+def test_names_may_be_given_with_commas(condensed, judge):
+    found = judge(condensed, networks="mlp:width=4,convnet:width=4", baselines="random")
     assert list(found.by_network) == ["mlp:width=4", "convnet:width=4"]
     assert list(found.rows) == ["condensed", "random"]
 
 
-def test_what_baselines_scored_is_noted_beside_and_kept_by_a_later_evaluation(small, judge, tmp_path):
-    saved = small.save(tmp_path / "set")
+def test_what_baselines_scored_is_noted_beside_and_kept_by_a_later_evaluation(condensed, judge, tmp_path):
+    saved = condensed.save(tmp_path / "set")
     found = judge(saved, baselines=("random", "full"))
     judge(saved)
     (noted,) = lqm.load(tmp_path / "set").manifest["scores"]
@@ -127,7 +129,7 @@ def test_a_set_scored_by_the_source_at_hand_scores_as_in_an_evaluation(
     from lqm.evaluating import score_entry
 
     monkeypatch.setitem(PROTOCOLS, "quick-200", tiny_protocol)
-    small = lqm.condense(digits, per_class=2, settings=tiny, show_progress=False)
-    found = lqm.evaluate(small, source=digits, show_progress=False)
+    condensed = lqm.condense(digits, per_class=2, settings=tiny, show_progress=False)
+    found = lqm.evaluate(condensed, source=digits, show_progress=False)
     (noted,) = found.condensed.manifest["scores"]
-    assert score_entry(small, digits, seed=0, device=torch.device("cpu")) == noted
+    assert score_entry(condensed, digits, seed=0, device=torch.device("cpu")) == noted

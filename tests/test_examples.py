@@ -26,8 +26,8 @@ def test_numpy_alone_learns_real_digits_from_an_export(tmp_path):
     from lqm.condensed.export import export
 
     settings = {"steps": 5, "network": "convnet:width=16"}
-    small = lqm.condense("digits", per_class=10, settings=settings, show_progress=False)
-    export(small, "npz", tmp_path / "small.npz")
+    condensed = lqm.condense("digits", per_class=10, settings=settings, show_progress=False)
+    export(condensed, "npz", tmp_path / "small.npz")
     test = lqm.load_source("digits").test
     np.savez(tmp_path / "test.npz", images=test.images.numpy(), labels=test.labels.numpy())
     script = EXAMPLES / "train_with_numpy.py"

@@ -7,7 +7,7 @@ import pytest
 
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 
-PICTURES = ["pictures-dm-mean", "pictures-dm-lqm"]
+IMAGES = ["images-dm-mean", "images-dm-lqm"]
 TINY = ["--set", "steps=3", "--set", "network=convnet:width=8", "--set", "real-batch=16"]
 
 
@@ -25,7 +25,7 @@ def test_runs_become_figures(type_in, tmp_path, monkeypatch):
         assert type_in("evaluate", run, "--baselines", "random")[0] == 0
     code, printed, error = type_in("figures", *runs, "--to", tmp_path / "figures")
     assert code == 0
-    stems = ["ecdf", "ecdf-typical", "cvm", "extremes", "extremes-by-class", *PICTURES]
+    stems = ["ecdf", "ecdf-typical", "cvm", "extremes", "extremes-by-class", *IMAGES]
     assert printed.splitlines() == [
         f"wrote {tmp_path / 'figures' / stem}.{kind}" for stem in stems for kind in ("png", "svg")
     ]
@@ -56,5 +56,5 @@ def test_what_cannot_be_drawn_is_said_in_a_sentence(type_in, tmp_path, monkeypat
 
 
 def test_help_waits_neither_for_torch_nor_for_matplotlib():
-    script = "import sys, lqm.commands.figures; sys.exit(bool({'torch', 'matplotlib'} & sys.modules.keys()))"
+    script = "import sys, lqm.cli.figures; sys.exit(bool({'torch', 'matplotlib'} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

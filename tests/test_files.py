@@ -3,8 +3,8 @@ import os
 
 import pytest
 
-from lqm.errors import ArtifactError
-from lqm.files import write_atomically
+from lqm.utils.errors import ArtifactError
+from lqm.utils.files import write_atomically
 
 
 def test_replaces_a_file_and_leaves_nothing_else(tmp_path):

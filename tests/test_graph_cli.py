@@ -70,12 +70,12 @@ def test_a_stream_is_learned_and_its_memories_are_sets(type_in, tmp_path, monkey
         (("--budget", "5000"), "the budget of 5000 is more than there are training nodes (1079)"),
         (
             ("--per-class", "3"),
-            "per_class is for pictures, and 'digits-knn' is a graph; give a budget",
+            "per_class is for images, and 'digits-knn' is a graph; give a budget",
         ),
-        (("--size", "8"), "size is for pictures, and 'digits-knn' is a graph; leave it out"),
+        (("--size", "8"), "size is for images, and 'digits-knn' is a graph; leave it out"),
         (
             ("--method", "dm"),
-            "method 'dm' is for pictures, and 'digits-knn' is a graph; choose one of cat",
+            "method 'dm' is for images, and 'digits-knn' is a graph; choose one of cat",
         ),
         (("--method", "cta"), "there is no method for graphs 'cta'; did you mean 'cat'?"),
         (("--method", "herding", "--distance", "lqm"), "method 'herding' chooses real records"),
@@ -98,12 +98,12 @@ def test_what_cant_be_condensed_is_refused_in_one_sentence(type_in, tmp_path, wo
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--budget", "3"), "budget is for graphs, and 'digits' is pictures; give per_class instead"),
-        (("--method", "cat"), "method 'cat' is for graphs, and 'digits' is pictures; choose one of dm"),
-        (("--split", "random"), "split is for graphs, and 'digits' is pictures; leave it out"),
+        (("--budget", "3"), "budget is for graphs, and 'digits' is images; give per_class instead"),
+        (("--method", "cat"), "method 'cat' is for graphs, and 'digits' is images; choose one of dm"),
+        (("--split", "random"), "split is for graphs, and 'digits' is images; leave it out"),
     ],
 )
-def test_what_is_for_graphs_is_refused_of_pictures(type_in, tmp_path, words, sentence):
+def test_what_is_for_graphs_is_refused_of_images(type_in, tmp_path, words, sentence):
     code, _, error = type_in("condense", "digits", "--out", tmp_path / "run", *words)
     assert code == 1
     assert sentence in error
@@ -115,7 +115,7 @@ def test_a_missing_file_is_named(type_in, tmp_path):
     assert error == f"lqm: there is no {tmp_path / 'missing.npz'}; name a file or folder that is there\n"
 
 
-def test_an_unknown_source_lists_pictures_and_graphs(type_in, tmp_path):
+def test_an_unknown_source_lists_images_and_graphs(type_in, tmp_path):
     code, _, error = type_in("condense", "digits-kn", "--out", tmp_path / "run")
     assert code == 1
     assert "did you mean 'digits-knn'?" in error

@@ -15,9 +15,7 @@ from lqm.recipes import Recipe
 
 PAGE = Path(__file__).parent.parent / "README.md"
 SPEED = PAGE.with_name("docs") / "speed.md"
-ON_DIGITS, ON_OWN_PICTURES, ON_OWN_GRAPH = re.findall(
-    r"```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL
-)
+ON_DIGITS, ON_OWN_IMAGES, ON_OWN_GRAPH = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
 
 
 @pytest.fixture
@@ -37,7 +35,7 @@ def test_condensing_saving_evaluating_and_loading(small_work):
     assert Path("digits-10", "manifest.json").exists()
 
 
-def test_pictures_of_ones_own(small_work):
+def test_images_of_ones_own(small_work):
     images, labels = torch.rand(24, 3, 8, 8), torch.arange(24) % 2
     names = {
         "lqm": lqm,
@@ -48,7 +46,7 @@ def test_pictures_of_ones_own(small_work):
         "test_images": images,
         "test_labels": labels,
     }
-    exec(ON_OWN_PICTURES.replace('"steps": 100', '"steps": 5'), names)  # noqa: S102
+    exec(ON_OWN_IMAGES.replace('"steps": 100', '"steps": 5'), names)  # noqa: S102
     assert names["small"].class_names == ("cat", "dog")
     assert Path("runs", "mine", "manifest.json").exists()
     assert len(names["source"].test.labels) == 4, "a fifth of each class"
@@ -90,7 +88,7 @@ def test_everything_that_has_a_name_is_named():
     from lqm.images.networks import NETWORKS
     from lqm.images.sources import SOURCES
 
-    of_pictures = (*METHODS, *SOURCES, *NETWORKS, *PROTOCOLS)
+    of_images = (*METHODS, *SOURCES, *NETWORKS, *PROTOCOLS)
     of_graphs = (*GRAPH_METHODS, *CONTINUAL_METHODS, *GRAPH_NETWORKS, *GRAPH_PROTOCOLS)
-    for name in (*DISTANCES, *of_pictures, *of_graphs):
+    for name in (*DISTANCES, *of_images, *of_graphs):
         assert f"`{name}`" in PAGE.read_text()

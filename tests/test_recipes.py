@@ -1,12 +1,12 @@
 import pytest
 
-from lqm.errors import ConfigError
 from lqm.images.evaluation import PROTOCOLS
 from lqm.images.methods import METHODS
 from lqm.images.sources import SOURCES
 from lqm.recipes import fitting_recipe, load_recipes, named_recipe, recipe_sources
 from lqm.report.recipes import recipe_tables
-from lqm.settings import make_settings
+from lqm.utils.errors import ConfigError
+from lqm.utils.settings import make_settings
 
 ALL = [(source, name) for source in recipe_sources() for name in load_recipes(source)]
 
@@ -88,7 +88,7 @@ def test_the_table_has_a_row_for_each():
         list(recipe_tables("digit"))
 
 
-def test_ones_own_pictures_have_the_papers_settings_for_cifar10():
+def test_ones_own_images_have_the_papers_settings_for_cifar10():
     own, paper = load_recipes("own"), load_recipes("cifar10")
     for name in own:
         if not own[name].cpu:

@@ -55,7 +55,7 @@ def test_another_process_writes_the_same_bytes(runs, tmp_path):
     lqm.write_report(both, here)
     words = ["report", *map(str, both), "--out", str(there)]
     done = subprocess.run(
-        [sys.executable, "-c", "from lqm.cli import main; main()", *words],
+        [sys.executable, "-c", "from lqm.cli.main import main; main()", *words],
         env=os.environ | {"PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,

@@ -5,10 +5,10 @@ import json
 import pytest
 import torch
 
-from lqm.cache import cache_folder
 from lqm.images import evaluation
 from lqm.images.evaluation import score
-from lqm.images.methods.coreset import random_pictures
+from lqm.images.methods.coreset import random_images
+from lqm.utils.cache import cache_folder
 
 CPU = torch.device("cpu")
 
@@ -27,8 +27,8 @@ def trained(monkeypatch):
     return count
 
 
-def judge(digits, protocol, pictures=None, **options):
-    chosen = pictures or random_pictures(digits, 2, 0, 0)
+def judge(digits, protocol, images=None, **options):
+    chosen = images or random_images(digits, 2, 0, 0)
     return score(lambda j: chosen, digits, protocol, seed=0, device=CPU, **options)
 
 
@@ -63,9 +63,9 @@ def test_another_question_is_not_answered_from_the_book(digits, tiny_protocol, t
     judge(digits, tiny_protocol)
     judge(digits, replace(tiny_protocol, epochs=3))
     judge(digits, replace(tiny_protocol, network="convnet:width=9"))
-    judge(digits, tiny_protocol, pictures=random_pictures(digits, 2, 0, 1))
+    judge(digits, tiny_protocol, images=random_images(digits, 2, 0, 1))
     judge(replace(digits, augmentation=("crop",)), tiny_protocol)
-    score(lambda j: random_pictures(digits, 2, 0, 0), digits, tiny_protocol, seed=1, device=CPU)
+    score(lambda j: random_images(digits, 2, 0, 0), digits, tiny_protocol, seed=1, device=CPU)
     assert len(trained) == 12
 
 
@@ -102,6 +102,6 @@ def test_a_large_training_set_has_fewer_epochs_and_small_sets_all(digits, tiny_p
     from dataclasses import replace
 
     protocol = replace(tiny_protocol, epochs=50, full_steps=30, networks=1, full_networks=1)
-    judge(digits, protocol, pictures=digits.train, full=True)
+    judge(digits, protocol, images=digits.train, full=True)
     judge(digits, protocol)
-    assert trained == [5, 50], "1,442 pictures are 6 batches"
+    assert trained == [5, 50], "1,442 images are 6 batches"

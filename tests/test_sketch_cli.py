@@ -63,7 +63,7 @@ def test_a_sketch_is_made_extended_and_used_for_several_budgets_and_seeds(type_i
     found = manifest(out / "10-seed-1")
     assert (found["per_class"], found["seed"], found["method"]) == (10, 1, "dm")
     assert found["sketch"]["encoders"] == 3
-    assert (out / "10-seed-1" / "pictures.png").exists()
+    assert (out / "10-seed-1" / "images.png").exists()
     code, printed, _ = type_in("compare", *out.iterdir())
     assert code == 0
     assert printed.count("lqm") >= 2, "a row of each budget, with two runs each"
@@ -93,7 +93,7 @@ def test_the_largest_budget_is_refused_before_any_work(type_in, tmp_path, sketch
     words = ("condense", "digits", "--out", tmp_path / "runs", *STEPS)
     code, _, error = type_in(*words, "--per-class", "1,200")
     assert code == 1
-    assert "has 140 training pictures, fewer than per_class = 200" in error
+    assert "has 140 training images, fewer than per_class = 200" in error
     code, _, error = type_in(*words, "--per-class", "1,5,2", "--sketch", sketch)
     assert code == 1
     assert "is fine enough for 4 synthetic records of a class, not for 5" in error
@@ -169,7 +169,7 @@ def test_what_cant_be_condensed_is_one_sentence_before_any_work(type_in, tmp_pat
         ("digits --encoders 0", "encoders = 0 can't be used: it should be a whole number, at least 1"),
         ("digits --max-per-class 0", "max_per_class = 0 can't be used: it should be a whole number"),
         ("digits --method herding", "method 'herding' chooses real records and needs no sketch"),
-        ("digits --method cat", "method 'cat' is for graphs, and 'digits' is pictures"),
+        ("digits --method cat", "method 'cat' is for graphs, and 'digits' is images"),
         (
             "digits --set steps=5",
             "setting 'steps' has no part in a sketch for 'dm', only network, real_batch",
@@ -180,7 +180,7 @@ def test_what_cant_be_condensed_is_one_sentence_before_any_work(type_in, tmp_pat
             "compile = 'sideways' can't be used: it should be one of auto, on, off",
         ),
         ("digits --precision half", "precision = 'half' can't be used: it should be one of auto, fp32, bf16"),
-        ("digits-knn --precision fp32", "precision is for pictures, and 'digits-knn' is a graph"),
+        ("digits-knn --precision fp32", "precision is for images, and 'digits-knn' is a graph"),
         ("digits-knn --method random", "method 'random' chooses real records and needs no sketch"),
         ("digits-knn --set widht=5", "there is no setting 'widht'; did you mean 'width'?"),
     ],

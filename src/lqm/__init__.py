@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 __all__ = [
+    "CondensedImages",
     "CondensedNodes",
-    "CondensedPictures",
     "CondensedSet",
     "ContinualResult",
     "Evaluation",
     "GraphSource",
     "ImageSource",
+    "Images",
     "LqmError",
-    "Pictures",
     "Sketch",
     "condense",
     "continual",
@@ -34,41 +34,41 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from lqm.allocator import tune_allocator
-    from lqm.condensed import CondensedNodes, CondensedPictures, CondensedSet, load
-    from lqm.condensing import condense
-    from lqm.errors import LqmError
+    from lqm.api.condense import condense
+    from lqm.api.continual import ContinualResult, continual
+    from lqm.api.sketch import sketch
+    from lqm.banks import Sketch
+    from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, load
     from lqm.evaluating import Evaluation, evaluate
-    from lqm.graphs.source import GraphSource
     from lqm.graphs.sources import from_pyg, load_graph
-    from lqm.images.sources import ImageSource, Pictures, from_dataset, load_source
+    from lqm.graphs.sources.source import GraphSource
+    from lqm.images.sources import Images, ImageSource, from_dataset, load_source
     from lqm.report.figures import write_figures
     from lqm.report.page import write_report
-    from lqm.sketches import Sketch
-    from lqm.sketching import sketch
-    from lqm.streaming import ContinualResult, continual
+    from lqm.utils.allocator import tune_allocator
+    from lqm.utils.errors import LqmError
 
 _HOMES = {
     "CondensedNodes": "lqm.condensed",
-    "CondensedPictures": "lqm.condensed",
+    "CondensedImages": "lqm.condensed",
     "CondensedSet": "lqm.condensed",
-    "ContinualResult": "lqm.streaming",
+    "ContinualResult": "lqm.api.continual",
     "Evaluation": "lqm.evaluating",
-    "GraphSource": "lqm.graphs.source",
+    "GraphSource": "lqm.graphs.sources.source",
     "ImageSource": "lqm.images.sources",
-    "LqmError": "lqm.errors",
-    "Pictures": "lqm.images.sources",
-    "Sketch": "lqm.sketches",
-    "condense": "lqm.condensing",
-    "continual": "lqm.streaming",
+    "LqmError": "lqm.utils.errors",
+    "Images": "lqm.images.sources",
+    "Sketch": "lqm.banks",
+    "condense": "lqm.api.condense",
+    "continual": "lqm.api.continual",
     "evaluate": "lqm.evaluating",
     "from_dataset": "lqm.images.sources",
     "from_pyg": "lqm.graphs.sources",
     "load": "lqm.condensed",
     "load_graph": "lqm.graphs.sources",
     "load_source": "lqm.images.sources",
-    "sketch": "lqm.sketching",
-    "tune_allocator": "lqm.allocator",
+    "sketch": "lqm.api.sketch",
+    "tune_allocator": "lqm.utils.allocator",
     "write_figures": "lqm.report.figures",
     "write_report": "lqm.report.page",
 }

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lqm.condensing import condense
+from lqm.api.condense import condense
 from lqm.evaluating import evaluate
 from lqm.images.baselines import BASELINES
 from lqm.images.sources import load_source

@@ -12,13 +12,13 @@ from lqm.condensed import CondensedNodes, CondensedSet, load
 from lqm.engine import resolve_device
 from lqm.engine.compute import Compute, decide
 from lqm.engine.progress import Progress, warn
-from lqm.errors import ArtifactError, ConfigError
 from lqm.graphs.judging import NODES
-from lqm.images.judging import PICTURES
-from lqm.names import choose
+from lqm.images.judging import IMAGES
 from lqm.origins import source_of
 from lqm.report.tables import score_markdown
 from lqm.scores import Kind, Protocol, Score, refuse_memory
+from lqm.utils.errors import ArtifactError, ConfigError
+from lqm.utils.names import choose
 
 Scores = dict[str, Score]
 
@@ -79,18 +79,18 @@ def evaluate(
     whole training set is learned once for each source and protocol.
 
     Args:
-        condensed: a set of pictures or of nodes, or the folder of one.
+        condensed: a set of images or of nodes, or the folder of one.
         protocol: a name; by default the one that the manifest asks for.
-        networks: kinds in place of the protocol's, such as `("convnet", "resnet18")` for pictures or
+        networks: kinds in place of the protocol's, such as `("convnet", "resnet18")` for images or
             `("gcn", "sgc")` for nodes; or functions by name, each of which makes a module of your own: for
-            pictures from a picture's shape and the number of classes, for nodes from the numbers of features
+            images from an image's shape and the number of classes, for nodes from the numbers of features
             and classes, called as PyG's networks are, `module(x, edge_index)`.
         baselines: real records to score in the same way: `random`, `herding`, `full`; of nodes, `k-centre`.
         source: where the real data come from, a name, a path or an object as for `condense`; by default the
             place that was condensed.
         data_dir: where named sources are, if they have moved.
-        compile: of pictures: whether networks are compiled: `on`, `off`, or `auto`, if it takes long.
-        precision: of pictures: `fp32`, `bf16`, or `auto`, the faster one if a trial finds that it works.
+        compile: of images: whether networks are compiled: `on`, `off`, or `auto`, if it takes long.
+        precision: of images: `fp32`, `bf16`, or `auto`, the faster one if a trial finds that it works.
         seed: of the networks and of their training.
         device: `auto`, `cpu`, `cuda`, `cuda:1`, ...
         show_progress: whether to show the networks and the time left.
@@ -99,9 +99,9 @@ def evaluate(
         LqmError: when the set is damaged, or the source is not the one that was condensed.
     """
     where = resolve_device(device)
-    small = condensed if isinstance(condensed, CondensedSet) else load(condensed)
-    refuse_memory(small.manifest)
-    kind = kind_of(small)
+    condensed = condensed if isinstance(condensed, CondensedSet) else load(condensed)
+    refuse_memory(condensed.manifest)
+    kind = kind_of(condensed)
     chosen = choose(protocol, kind.protocols, "protocol") if protocol else None
     if isinstance(baselines, str):
         baselines = kind.baselines if baselines == "all" else baselines.split(",")
@@ -109,8 +109,8 @@ def evaluate(
         choose(name, dict.fromkeys(kind.baselines), "baseline")
     makers = _makers(kind, networks)
     asked = (compile, precision)
-    rules = chosen or kind.read_protocol(**small.manifest["evaluation"])
-    data = source_of(kind, small.manifest, source, data_dir)
+    rules = chosen or kind.read_protocol(**condensed.manifest["evaluation"])
+    data = source_of(kind, condensed.manifest, source, data_dir)
     makers = makers or {rules.network: None}
     for name, maker in makers.items():
         kind.fresh_network(data, maker or name, seed, 0)
@@ -122,11 +122,11 @@ def evaluate(
         entry: dict[str, Any] = {}
         for training_set in ("condensed", *baselines):
             if training_set not in sets:
-                sets[training_set] = kind.records(training_set, small, data, rules, seed, where)
+                sets[training_set] = kind.records(training_set, condensed, data, rules, seed, where)
             title = f"evaluate {training_set}" + (f" by {name}" if len(makers) > 1 else "")
             full = training_set == "full"
             count = own.full_networks if full else own.networks
-            how = _compute(kind, data, own, small, full, asked, where, named=maker is None)
+            how = _compute(kind, data, own, condensed, full, asked, where, named=maker is None)
             for line in how.words if show_progress else ():
                 warn(line)
             with Progress(title, count, shown=show_progress) as bar:
@@ -146,24 +146,24 @@ def evaluate(
                 entry = _entry(own, seed, found, how)
             else:
                 entry["baselines"] = entry.get("baselines", {}) | {training_set: asdict(found)}
-            small = _noted(small, entry)
-    return Evaluation(rules, by_network, small)
+            condensed = _noted(condensed, entry)
+    return Evaluation(rules, by_network, condensed)
 
 
-def kind_of(small: CondensedSet) -> Kind:
-    """How a set is judged: as pictures, or as nodes."""
-    return NODES if isinstance(small, CondensedNodes) else PICTURES
+def kind_of(condensed: CondensedSet) -> Kind:
+    """How a set is judged: as images, or as nodes."""
+    return NODES if isinstance(condensed, CondensedNodes) else IMAGES
 
 
-def score_entry(small: CondensedSet, source: Any, *, seed: int, device: torch.device) -> dict[str, Any]:
+def score_entry(condensed: CondensedSet, source: Any, *, seed: int, device: torch.device) -> dict[str, Any]:
     """What the protocol that a set asks for finds of it, by the networks that `evaluate` would train.
 
     The source is at hand, nothing is shown; given as `with_score` notes it.
     """
-    kind = kind_of(small)
-    rules = kind.read_protocol(**small.manifest["evaluation"])
-    how = _compute(kind, source, rules, small, False, (None, None), device, named=True)
-    records = kind.records("condensed", small, source, rules, seed, device)
+    kind = kind_of(condensed)
+    rules = kind.read_protocol(**condensed.manifest["evaluation"])
+    how = _compute(kind, source, rules, condensed, False, (None, None), device, named=True)
+    records = kind.records("condensed", condensed, source, rules, seed, device)
     found = kind.score(records, source, rules, seed=seed, device=device, **how.options)
     return _entry(rules, seed, found, how)
 
@@ -179,7 +179,7 @@ def _compute(
     kind: Kind,
     data: Any,
     own: Protocol,
-    small: CondensedSet,
+    condensed: CondensedSet,
     full: bool,
     asked: tuple[str | None, str | None],
     device: torch.device,
@@ -190,9 +190,9 @@ def _compute(
     if kind.numbers is None:
         for name, value in zip(("compile", "precision"), asked, strict=True):
             if value is not None:
-                raise ConfigError(f"{name} is for pictures, and this set is of a graph; leave it out")
+                raise ConfigError(f"{name} is for images, and this set is of a graph; leave it out")
         return _How({})
-    numbers = kind.numbers(data, own, small, full) if named else 0.0
+    numbers = kind.numbers(data, own, condensed, full) if named else 0.0
     compile_, precision = asked
     compute, words = decide(compile_ or "auto", precision or "fp32", device, numbers=numbers, named=named)
     return _How({"compute": compute}, words)
@@ -219,10 +219,10 @@ def _entry(protocol: Protocol, seed: int, found: Score, how: _How) -> dict[str, 
     }
 
 
-def _noted(small: CondensedSet, entry: dict[str, Any]) -> CondensedSet:
+def _noted(condensed: CondensedSet, entry: dict[str, Any]) -> CondensedSet:
     """The set with a score in its manifest, in memory and, where that can be written, on disk."""
     try:
-        return small.with_score(entry)
+        return condensed.with_score(entry)
     except ArtifactError as error:
         warn(f"the score could not be noted in the manifest: {error}")
-        return small
+        return condensed

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lqm.errors import ConfigError, DataError
 from lqm.scores import Kind
+from lqm.utils.errors import ConfigError, DataError
 
 
 def source_of(kind: Kind, manifest: Mapping[str, Any], source: Any, data_dir: str | Path | None) -> Any:
     """The source that a set was condensed from.
 
     Args:
-        kind: of pictures or of nodes.
+        kind: of images or of nodes.
         manifest: of the set: its source, and the origin of that if it was not made in Python.
         source: a name, a path or an object, if it is no longer where it was.
         data_dir: where named sources are, if they have moved.

@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from lqm.cache import cache_folder
 from lqm.engine import environment
 from lqm.engine.progress import warn
-from lqm.errors import ArtifactError
-from lqm.files import write_atomically
+from lqm.utils.cache import cache_folder
+from lqm.utils.errors import ArtifactError
+from lqm.utils.files import write_atomically
 
 # To be raised by every change of what a score means: of training, networks, augmentation or diagnostics.
 _EDITION = 2

@@ -1,4 +1,4 @@
-"""What a protocol finds of a set of records, pictures or nodes: scores, and how they are put together."""
+"""What a protocol finds of a set of records, images or nodes: scores, and how they are put together."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from lqm.errors import ConfigError
 from lqm.latents import ClassLatents, LatentMatch, over_networks
 from lqm.scorebook import Finding
+from lqm.utils.errors import ConfigError
 
 AfterEach = Callable[[int, Mapping[str, float]], None]
 
@@ -155,7 +155,7 @@ def refuse_memory(manifest: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Kind:
-    """What `lqm.evaluate` needs to know of pictures, or of graphs.
+    """What `lqm.evaluate` needs to know of images, or of graphs.
 
     Attributes:
         what: what the sets are condensed from, in one word.

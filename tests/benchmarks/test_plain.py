@@ -1,4 +1,4 @@
-"""The loops that our speed is measured by do the same work: same losses, same pictures, same weights."""
+"""The loops that our speed is measured by do the same work: same losses, same images, same weights."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ from lqm.distances import DISTANCES
 from lqm.engine.randomness import generator, seeded
 from lqm.images.methods import METHODS
 from lqm.images.networks import make_network
-from lqm.images.sources import Pictures
+from lqm.images.sources import Images
 from lqm.images.training import train
 
 CPU = torch.device("cpu")
@@ -36,13 +36,13 @@ def same(ours, plain):
 @pytest.mark.parametrize("distance", ["mean", "lqm"])
 def test_steps_are_those_of_our_methods(digits, name, distance):
     ours, plain = pair(digits, name, distance)
-    first = plain.pictures.detach().clone()
-    assert first.equal(ours.pictures)
+    first = plain.images.detach().clone()
+    assert first.equal(ours.images)
     for i in range(3):
         assert ours.step(i)["loss"] == pytest.approx(plain.step(i), rel=1e-4)
-        assert same(ours.pictures, plain.pictures)
+        assert same(ours.images, plain.images)
     # All of them have moved far beyond the tolerance, so a wrong step would show.
-    assert (plain.pictures - first).abs().amax(dim=(2, 3, 4)).min() > 0.02
+    assert (plain.images - first).abs().amax(dim=(2, 3, 4)).min() > 0.02
 
 
 @pytest.mark.parametrize(
@@ -63,18 +63,18 @@ def test_a_small_change_of_the_work_shows_in_six_steps(digits, name, changed):
     ours, plain = pair(digits, name, "lqm", **changed)
     for i in range(6):
         ours.step(i), plain.step(i)
-    assert not same(ours.pictures, plain.pictures)
+    assert not same(ours.images, plain.images)
 
 
 def test_training_gives_the_weights_that_ours_gives(digits):
-    small = Pictures(digits.train.images[:40], digits.train.labels[:40])
+    condensed = Images(digits.train.images[:40], digits.train.labels[:40])
 
     def learned(way, epochs=3):
         with seeded(0, "network"):
             network = make_network("convnet:width=8", digits.shape, 10)
         # A last batch that is smaller, and an epoch at the lower rate.
         options = {"learning_rate": 0.1, "momentum": 0.9, "weight_decay": 5e-4, "batch": 16}
-        way(network, small, digits, epochs=epochs, **options, draws=generator(0, "batches"))
+        way(network, condensed, digits, epochs=epochs, **options, draws=generator(0, "batches"))
         return torch.cat([part.detach().flatten() for part in network.parameters()])
 
     assert same(learned(train), learned(plain_train))

@@ -72,15 +72,15 @@ def evil_report(folder):
     """Mosaics of classes with hostile names, judged in two ways, with evaluations along the way."""
     with tiny_work(folder):
         draws = torch.Generator().manual_seed(0)
-        pictures = [
-            lqm.Pictures(torch.rand(30, 3, 8, 8, generator=draws), torch.arange(30) % 3) for _ in range(2)
+        images = [
+            lqm.Images(torch.rand(30, 3, 8, 8, generator=draws), torch.arange(30) % 3) for _ in range(2)
         ]
         names = (
             EVIL,
             "a very long name of a class that does not fit beside an axis",
             "Ünïcödé & \"quotes\" 'too'",
         )
-        source = lqm.ImageSource("<b>evil</b>", *pictures, names)
+        source = lqm.ImageSource("<b>evil</b>", *images, names)
         settings = {
             "steps": 4,
             "network": "convnet:width=8:depth=2",
@@ -88,7 +88,7 @@ def evil_report(folder):
             "student_steps": 1,
             "mosaic": 2,
         }
-        small = lqm.condense(
+        condensed = lqm.condense(
             source,
             method="idm",
             per_class=2,
@@ -97,14 +97,14 @@ def evil_report(folder):
             evaluate_every=2,
             show_progress=False,
         )
-        lqm.evaluate(small, source=source, show_progress=False, baselines=("random",))
-        lqm.evaluate(small, source=source, networks="mlp:width=8", show_progress=False)
+        lqm.evaluate(condensed, source=source, show_progress=False, baselines=("random",))
+        lqm.evaluate(condensed, source=source, networks="mlp:width=8", show_progress=False)
         return lqm.write_report(folder / "<i>evil", source=source)
 
 
 @pytest.fixture(scope="session")
 def large_report(folder):
-    """More classes than a chart shows, more pictures of each than a line holds, of large classes."""
+    """More classes than a chart shows, more images of each than a line holds, of large classes."""
     source = tiny_source(classes=35, each=210)
     chosen(source, folder / "large", 25)
     return lqm.write_report(folder / "large", source=source)
@@ -114,7 +114,7 @@ def large_report(folder):
 def graph_report(folder):
     with tiny_work(folder):
         for distance in ("mean", "lqm"):
-            small = lqm.condense(
+            condensed = lqm.condense(
                 "digits-knn",
                 distance=distance,
                 budget=30,
@@ -122,7 +122,7 @@ def graph_report(folder):
                 out=folder / f"nodes-{distance}",
                 show_progress=False,
             )
-            lqm.evaluate(small, protocol="graph-quick", show_progress=False)
+            lqm.evaluate(condensed, protocol="graph-quick", show_progress=False)
         return lqm.write_report([folder / "nodes-mean", folder / "nodes-lqm"], folder / "nodes.html")
 
 

@@ -1,7 +1,7 @@
 """The report as a person meets it: in a browser, from disk, by mouse, by keyboard, small and large.
 
 What follows an action is waited for by `expect`: a browser closes a dialog, moves the focus and decodes a
-picture in its own time.
+image in its own time.
 """
 
 import json
@@ -44,7 +44,7 @@ def test_no_serious_violation_of_accessibility_is_found(report, opened, scheme):
         assert serious(page) == []
         if page.locator(".tile").count():
             page.locator(".tile").first.click()
-            expect(page.locator("dialog#picture")).to_be_visible()
+            expect(page.locator("dialog#image")).to_be_visible()
             assert serious(page) == [], "with the dialog open"
 
 
@@ -168,18 +168,18 @@ def test_worst_matched_and_most_typical_lead_to_the_right_feature(demo_report, o
         expect(feature, "a number that was chosen is kept").to_have_value("2")
 
 
-def test_the_picture_dialog_opens_moves_and_closes_by_keyboard(demo_report, opened):
+def test_the_image_dialog_opens_moves_and_closes_by_keyboard(demo_report, opened):
     with opened(demo_report) as page:
         tiles = page.locator(".tile")
-        dialog = page.locator("dialog#picture")
-        title = page.locator("#picture-title")
+        dialog = page.locator("dialog#image")
+        title = page.locator("#image-title")
         tiles.nth(3).focus()
         page.keyboard.press("Enter")
         expect(dialog).to_be_visible()
-        expect(title).to_have_text("class 0, picture 4, by dm + mean")
-        expect(page.locator("#picture-content .nearest li")).to_have_count(3)
+        expect(title).to_have_text("class 0, image 4, by dm + mean")
+        expect(page.locator("#image-content .nearest li")).to_have_count(3)
         page.keyboard.press("ArrowRight")
-        expect(title).to_have_text("class 0, picture 5, by dm + mean")
+        expect(title).to_have_text("class 0, image 5, by dm + mean")
         for _ in range(8):
             page.keyboard.press("Tab")
             assert page.evaluate(
@@ -187,10 +187,10 @@ def test_the_picture_dialog_opens_moves_and_closes_by_keyboard(demo_report, open
             )
         page.keyboard.press("Escape")
         expect(dialog).to_be_hidden()
-        expect(tiles.nth(4), "back to the picture last seen").to_be_focused()
+        expect(tiles.nth(4), "back to the image last seen").to_be_focused()
 
 
-def test_tab_goes_from_set_to_set_and_arrows_from_picture_to_picture(demo_report, opened):
+def test_tab_goes_from_set_to_set_and_arrows_from_image_to_image(demo_report, opened):
     with opened(demo_report) as page:
         expect(page.locator(".tile[tabindex='0']")).to_have_count(2)
         page.locator(".tile").first.focus()
@@ -260,9 +260,9 @@ def test_optimal_points_of_several_sizes_are_named(tmp_path, opened):
         expect(page.locator("#ecdf text", has_text="4 optimal")).to_be_visible()
 
 
-def test_the_picture_dialog_closes_by_its_button_and_by_a_click_beside_it(demo_report, opened):
+def test_the_image_dialog_closes_by_its_button_and_by_a_click_beside_it(demo_report, opened):
     with opened(demo_report) as page:
-        dialog = page.locator("dialog#picture")
+        dialog = page.locator("dialog#image")
         page.locator(".tile").first.click()
         page.get_by_role("button", name="Close").click()
         expect(dialog).to_be_hidden()
@@ -275,9 +275,9 @@ def test_the_picture_dialog_closes_by_its_button_and_by_a_click_beside_it(demo_r
 def test_a_mosaic_shows_its_cells_and_what_each_resembles(evil_report, opened):
     with opened(evil_report) as page:
         page.locator(".tile").first.click()
-        cells = page.locator("#picture-content .cell > img")
+        cells = page.locator("#image-content .cell > img")
         expect(cells).to_have_count(4)
-        expect(page.locator("#picture-content .cell .nearest li")).to_have_count(8)
+        expect(page.locator("#image-content .cell .nearest li")).to_have_count(8)
         for cell in cells.all():
             expect(cell).to_have_js_property("naturalWidth", 8)
 
@@ -288,7 +288,7 @@ def test_hostile_names_are_text_everywhere(evil_report, opened):
         expect(page.locator(".row .name").first).to_have_text(EVIL)
         expect(page.get_by_label("Class", exact=True)).to_contain_text(EVIL)
         page.locator(".tile").first.click()
-        expect(page.locator("#picture-title")).to_contain_text(EVIL)
+        expect(page.locator("#image-title")).to_contain_text(EVIL)
         expect(page.locator("h1 b, .name script, svg script, dialog script")).to_have_count(0)
 
 

@@ -5,13 +5,13 @@ import pytest
 import torch
 
 import lqm
-from lqm.condensed import CondensedPictures
-from lqm.errors import ArtifactError, LqmError
+from lqm.condensed import CondensedImages
+from lqm.utils.errors import ArtifactError, LqmError
 
 
 def small_set(seed=0):
     draws = torch.Generator().manual_seed(seed)
-    return CondensedPictures(
+    return CondensedImages(
         data=torch.rand(4, 1, 8, 8, generator=draws),
         labels=torch.tensor([0, 0, 1, 1]),
         class_names=("naïve", "two words"),
@@ -20,21 +20,21 @@ def small_set(seed=0):
 
 
 def test_what_is_loaded_is_what_was_saved(tmp_path):
-    small = small_set()
-    small.save(tmp_path / "set")
+    condensed = small_set()
+    condensed.save(tmp_path / "set")
     loaded = lqm.load(tmp_path / "set")
-    assert loaded.images.equal(small.images)
-    assert loaded.labels.equal(small.labels)
+    assert loaded.images.equal(condensed.images)
+    assert loaded.labels.equal(condensed.labels)
     assert loaded.class_names == ("naïve", "two words")
     assert loaded.manifest["preprocessing"] == {"mean": [0.5], "std": [0.25]}
     assert loaded.path == tmp_path / "set"
 
 
 def test_the_dataset_is_ready_to_train_on():
-    small = small_set()
-    images, labels = small.dataset().tensors
-    torch.testing.assert_close(images, (small.images - 0.5) / 0.25)
-    assert labels.equal(small.labels)
+    condensed = small_set()
+    images, labels = condensed.dataset().tensors
+    torch.testing.assert_close(images, (condensed.images - 0.5) / 0.25)
+    assert labels.equal(condensed.labels)
 
 
 def test_the_manifest_names_the_sha256_of_the_tensors(tmp_path):
@@ -165,7 +165,7 @@ def test_a_score_for_a_set_that_was_replaced_meanwhile_is_refused(tmp_path):
         before.with_score(score("a", 0.1))
 
 
-def test_normalisation_follows_the_type_of_the_pictures():
+def test_normalisation_follows_the_type_of_the_images():
     assert small_set().normalised(torch.rand(1, 1, 8, 8, dtype=torch.float64)).dtype == torch.float64
 
 
@@ -180,9 +180,9 @@ def score(name, accuracy, seed=0):
 
 
 def test_a_score_is_kept_and_replaced_by_protocol_and_seed(tmp_path):
-    small = small_set().save(tmp_path / "set")
+    condensed = small_set().save(tmp_path / "set")
     for entry in (score("a", 0.1), score("b", 0.2), score("a", 0.4, seed=1), score("a", 0.3)):
-        small = small.with_score(entry)
+        condensed = condensed.with_score(entry)
     assert lqm.load(tmp_path / "set").manifest["scores"] == [
         score("b", 0.2),
         score("a", 0.4, seed=1),
@@ -195,18 +195,18 @@ def test_every_error_of_ours_is_an_lqm_error(tmp_path):
         lqm.load(tmp_path)
 
 
-def test_uint8_pictures_are_normalised_like_the_same_floats():
+def test_uint8_images_are_normalised_like_the_same_floats():
     manifest = {"preprocessing": {"mean": [0.3], "std": [0.2]}}
-    small = CondensedPictures(torch.rand(2, 1, 4, 4), torch.tensor([0, 1]), ("a", "b"), manifest)
+    condensed = CondensedImages(torch.rand(2, 1, 4, 4), torch.tensor([0, 1]), ("a", "b"), manifest)
     whole = torch.arange(256, dtype=torch.uint8).view(1, 1, 16, 16)
-    torch.testing.assert_close(small.normalised(whole), (whole.float() / 255 - 0.3) / 0.2)
+    torch.testing.assert_close(condensed.normalised(whole), (whole.float() / 255 - 0.3) / 0.2)
 
 
-def test_pictures_of_other_channels_are_not_normalised():
+def test_images_of_other_channels_are_not_normalised():
     manifest = {"preprocessing": {"mean": [0.3] * 3, "std": [0.2] * 3}}
-    small = CondensedPictures(torch.rand(2, 3, 4, 4), torch.tensor([0, 1]), ("a", "b"), manifest)
+    condensed = CondensedImages(torch.rand(2, 3, 4, 4), torch.tensor([0, 1]), ("a", "b"), manifest)
     with pytest.raises(LqmError, match=r"shape \[2, 1, 4, 4\] .* should be \[N, 3, H, W\]"):
-        small.normalised(torch.rand(2, 1, 4, 4))
+        condensed.normalised(torch.rand(2, 1, 4, 4))
 
 
 def test_a_folder_of_runs_names_one_of_them(tmp_path):

@@ -9,9 +9,9 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from lqm.condensed import CondensedPictures
+from lqm.condensed import CondensedImages
 from lqm.condensed.export import EXPORTS, export, safe_names
-from lqm.errors import ArtifactError, ConfigError
+from lqm.utils.errors import ArtifactError, ConfigError
 
 MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 
@@ -19,7 +19,7 @@ MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 def small_set(channels=3, mosaic=1, names=("naïve", "two words"), size=8):
     draws = torch.Generator().manual_seed(0)
     manifest = {"preprocessing": {"mean": [0.5] * channels, "std": [0.25] * channels}}
-    return CondensedPictures(
+    return CondensedImages(
         data=torch.rand(4, channels, size, size, generator=draws),
         labels=torch.tensor([1, 0, 1, 0]),
         class_names=names,
@@ -36,17 +36,17 @@ def as_bytes(image):
 @pytest.mark.parametrize("mosaic", [1, 2])
 @pytest.mark.parametrize("channels", MODES)
 def test_a_folder_holds_every_record_as_a_png_of_its_class(tmp_path, channels, mosaic):
-    small = small_set(channels, mosaic)
-    assert export(small, "folder", tmp_path / "out") == tmp_path / "out"
-    images, labels = small.records()
-    for label, name in enumerate(small.class_names):
+    condensed = small_set(channels, mosaic)
+    assert export(condensed, "folder", tmp_path / "out") == tmp_path / "out"
+    images, labels = condensed.records()
+    for label, name in enumerate(condensed.class_names):
         own = images[labels == label]
         files = sorted((tmp_path / "out" / name).iterdir())
         assert len(files) == len(own) == 2 * mosaic**2
         for path, image in zip(files, own, strict=True):
-            with Image.open(path) as picture:
-                assert (picture.format, picture.mode) == ("PNG", MODES[channels])
-                assert np.array_equal(np.asarray(picture), as_bytes(image))
+            with Image.open(path) as image:
+                assert (image.format, image.mode) == ("PNG", MODES[channels])
+                assert np.array_equal(np.asarray(image), as_bytes(image))
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
@@ -85,10 +85,10 @@ def test_a_crash_leaves_no_half_folder(tmp_path, monkeypatch):
 
 
 def test_npz_is_read_by_numpy_without_pickle(tmp_path):
-    small = small_set(3, mosaic=2)
-    path = export(small, "npz", tmp_path / "out")
+    condensed = small_set(3, mosaic=2)
+    path = export(condensed, "npz", tmp_path / "out")
     assert path == tmp_path / "out.npz"
-    images, labels = small.records()
+    images, labels = condensed.records()
     with np.load(path, allow_pickle=False) as arrays:
         assert set(arrays) == {"images", "labels", "class_names", "mean", "std"}
         assert arrays["images"].dtype == np.float32
@@ -97,17 +97,17 @@ def test_npz_is_read_by_numpy_without_pickle(tmp_path):
         assert arrays["labels"].tolist() == labels.tolist()
         assert arrays["class_names"].tolist() == ["naïve", "two words"]
         normalised = (arrays["images"] - arrays["mean"][:, None, None]) / arrays["std"][:, None, None]
-    np.testing.assert_allclose(normalised, small.dataset().tensors[0].numpy(), rtol=1e-6)
+    np.testing.assert_allclose(normalised, condensed.dataset().tensors[0].numpy(), rtol=1e-6)
 
 
 @pytest.mark.parametrize("mosaic", [1, 2])
 @pytest.mark.parametrize("channels", MODES)
 def test_parquet_is_laid_out_as_hugging_face_does(tmp_path, channels, mosaic):
-    small = small_set(channels, mosaic)
-    path = export(small, "parquet", tmp_path / "out")
+    condensed = small_set(channels, mosaic)
+    path = export(condensed, "parquet", tmp_path / "out")
     assert path == tmp_path / "out.parquet"
     table = pq.read_table(path)
-    images, labels = small.records()
+    images, labels = condensed.records()
     assert str(table.schema.field("image").type) == "struct<bytes: binary, path: string>"
     assert str(table.schema.field("label").type) == "int64"
     features = json.loads(table.schema.metadata[b"huggingface"])["info"]["features"]
@@ -115,18 +115,18 @@ def test_parquet_is_laid_out_as_hugging_face_does(tmp_path, channels, mosaic):
     assert features["label"] == {"names": ["naïve", "two words"], "_type": "ClassLabel"}
     assert table["label"].to_pylist() == labels.tolist()
     for cell, image in zip(table["image"].to_pylist(), images, strict=True):
-        with Image.open(BytesIO(cell["bytes"])) as picture:
-            assert (picture.format, picture.mode) == ("PNG", MODES[channels])
-            assert np.array_equal(np.asarray(picture), as_bytes(image))
+        with Image.open(BytesIO(cell["bytes"])) as image:
+            assert (image.format, image.mode) == ("PNG", MODES[channels])
+            assert np.array_equal(np.asarray(image), as_bytes(image))
     assert len({cell["path"] for cell in table["image"].to_pylist()}) == len(labels)
 
 
 def test_torch_is_ready_to_train_on(tmp_path):
-    small = small_set(3, mosaic=2)
-    path = export(small, "torch", tmp_path / "out")
+    condensed = small_set(3, mosaic=2)
+    path = export(condensed, "torch", tmp_path / "out")
     assert path == tmp_path / "out.safetensors"
     tensors = load_file(path)
-    images, labels = small.dataset().tensors
+    images, labels = condensed.dataset().tensors
     assert tensors.keys() == {"images", "labels"}
     assert tensors["images"].equal(images)
     assert tensors["labels"].equal(labels)
@@ -134,15 +134,15 @@ def test_torch_is_ready_to_train_on(tmp_path):
         metadata = {name: json.loads(value) for name, value in file.metadata().items()}
     assert metadata == {
         "class_names": ["naïve", "two words"],
-        "preprocessing": small.manifest["preprocessing"],
+        "preprocessing": condensed.manifest["preprocessing"],
     }
 
 
-def test_png_shows_the_pictures_as_they_are_stored(tmp_path):
+def test_png_shows_the_images_as_they_are_stored(tmp_path):
     path = export(small_set(1, mosaic=2), "png", tmp_path / "out")
     assert path == tmp_path / "out.png"
-    with Image.open(path) as picture:
-        assert picture.size == (108, 108)
+    with Image.open(path) as image:
+        assert image.size == (108, 108)
 
 
 @pytest.mark.parametrize("to", EXPORTS)

@@ -2,29 +2,29 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from lqm.condensed import CondensedPictures, load
+from lqm.condensed import CondensedImages, load
 from lqm.condensed.mosaic import compose, expand
 
-PICTURES = torch.rand(8, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+IMAGES = torch.rand(8, 3, 32, 32, generator=torch.Generator().manual_seed(0))
 
 
 def test_a_cell_of_a_2x2_mosaic_is_the_mean_of_2x2_pixels_at_its_place():
-    mosaics = compose(PICTURES, 2)
+    mosaics = compose(IMAGES, 2)
     assert mosaics.shape == (2, 3, 32, 32)
     places = [(0, 0), (0, 16), (16, 0), (16, 16)]
     for number, (row, column) in enumerate(places):
         cell = mosaics[1, :, row : row + 16, column : column + 16]
-        torch.testing.assert_close(cell, F.avg_pool2d(PICTURES[4 + number], 2))
+        torch.testing.assert_close(cell, F.avg_pool2d(IMAGES[4 + number], 2))
 
 
 def test_a_cell_is_stretched_to_the_whole_size_bilinearly():
-    cells = expand(PICTURES[:2], 2)
+    cells = expand(IMAGES[:2], 2)
     assert cells.shape == (8, 3, 32, 32)
-    expected = F.interpolate(PICTURES[1:2, :, 16:, :16], scale_factor=2, mode="bilinear", align_corners=False)
+    expected = F.interpolate(IMAGES[1:2, :, 16:, :16], scale_factor=2, mode="bilinear", align_corners=False)
     torch.testing.assert_close(cells[4 + 2], expected[0])
 
 
-def test_flat_pictures_come_back_as_they_were():
+def test_flat_images_come_back_as_they_were():
     flat = torch.rand(9, 1, 1, 1).expand(9, 1, 12, 12)
     torch.testing.assert_close(expand(compose(flat, 3), 3), flat)
 
@@ -38,8 +38,8 @@ def test_sizes_that_the_factor_does_not_divide(factor, size):
 
 
 def test_factor_one_changes_nothing():
-    assert expand(PICTURES, 1) is PICTURES
-    assert compose(PICTURES, 1) is PICTURES
+    assert expand(IMAGES, 1) is IMAGES
+    assert compose(IMAGES, 1) is IMAGES
 
 
 def test_gradients_reach_every_pixel_of_a_mosaic():
@@ -50,15 +50,15 @@ def test_gradients_reach_every_pixel_of_a_mosaic():
 
 def test_a_set_of_mosaics_trains_on_its_cells(tmp_path):
     manifest = {"mosaic": 2, "preprocessing": {"mean": [0.5, 0.5, 0.5], "std": [2.0, 2.0, 2.0]}}
-    small = CondensedPictures(PICTURES[:2], torch.tensor([0, 1]), ("a", "b"), manifest).save(tmp_path / "set")
+    condensed = CondensedImages(IMAGES[:2], torch.tensor([0, 1]), ("a", "b"), manifest).save(tmp_path / "set")
     images, labels = load(tmp_path / "set").records()
-    torch.testing.assert_close(images, expand(PICTURES[:2], 2))
+    torch.testing.assert_close(images, expand(IMAGES[:2], 2))
     assert labels.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
-    fed, targets = small.dataset()[:]
+    fed, targets = condensed.dataset()[:]
     torch.testing.assert_close(fed, (images - 0.5) / 2)
     assert targets.equal(labels)
 
 
-def test_a_set_without_mosaics_trains_on_its_pictures():
-    small = CondensedPictures(PICTURES, torch.zeros(8, dtype=torch.int64), ("a",), {})
-    assert small.records()[0].equal(PICTURES)
+def test_a_set_without_mosaics_trains_on_its_images():
+    condensed = CondensedImages(IMAGES, torch.zeros(8, dtype=torch.int64), ("a",), {})
+    assert condensed.records()[0].equal(IMAGES)

@@ -9,7 +9,7 @@ from torch_geometric.nn import GCNConv
 import lqm
 from lqm.condensed import CondensedNodes
 from lqm.condensed.export import export
-from lqm.errors import ConfigError
+from lqm.utils.errors import ConfigError
 
 FEATURES = torch.rand(5, 7, generator=torch.Generator().manual_seed(0))
 LABELS = torch.tensor([0, 0, 1, 2, -1])
@@ -72,6 +72,6 @@ def test_torch_is_safetensors(tmp_path):
     assert tensors["edges"].equal(EDGES)
 
 
-def test_what_is_for_pictures_is_refused(tmp_path):
+def test_what_is_for_images_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"there is no export of nodes 'folder'; .*Known: npz, torch"):
         export(nodes(), "folder", tmp_path / "nodes")

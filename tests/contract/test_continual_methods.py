@@ -21,7 +21,7 @@ def source():
 
 
 @pytest.fixture(autouse=True)
-def no_pictures(monkeypatch):
+def no_images(monkeypatch):
     monkeypatch.setattr("lqm.report.continual.heat_map", lambda *_: None)
 
 

@@ -96,10 +96,10 @@ def test_the_same_seed_gives_the_same_set_and_another_seed_another(real, method)
 
 @pytest.mark.parametrize("method", CHOOSING)
 def test_what_chooses_gives_distinct_real_nodes(real, method):
-    small = build(real, method).result()
+    condensed = build(real, method).result()
     for label, own in enumerate(real.own):
         rows = {tuple(row) for row in own.tolist()}
-        chosen = {tuple(row) for row in small.features[small.labels == label].tolist()}
+        chosen = {tuple(row) for row in condensed.features[condensed.labels == label].tolist()}
         assert len(chosen) == COUNTS[label]
         assert chosen <= rows
 
@@ -148,15 +148,15 @@ def test_a_test_nodes_label_changes_nothing(source, method):
 @pytest.mark.parametrize("method", METHODS)
 def test_it_runs_from_the_public_function_and_is_loaded_again(source, method, tmp_path):
     settings = {"steps": 3, "width": 16} if method in MATCHING else {}
-    small = lqm.condense(
+    condensed = lqm.condense(
         "digits-knn", method=method, budget="2%", settings=settings, out=tmp_path / "run", show_progress=False
     )
-    assert isinstance(small, lqm.CondensedNodes)
-    assert len(small.labels) == 36
+    assert isinstance(condensed, lqm.CondensedNodes)
+    assert len(condensed.labels) == 36
     again = lqm.load(tmp_path / "run")
-    assert again.features.equal(small.features)
+    assert again.features.equal(condensed.features)
     assert again.manifest["budget"] == sum(again.manifest["counts"]) == 36
     data = again.to_pyg()
     assert data.validate()
-    assert data.x.equal(small.features)
+    assert data.x.equal(condensed.features)
     assert data.train_mask.all()

@@ -7,9 +7,9 @@ import lqm
 from lqm.distances import DISTANCES
 from lqm.distances.mean import Mean
 from lqm.engine import run
-from lqm.errors import DivergedError
 from lqm.images.methods import METHODS
-from lqm.images.sources import ImageSource, Pictures
+from lqm.images.sources import Images, ImageSource
+from lqm.utils.errors import DivergedError
 
 MATCHING = [name for name, kind in METHODS.items() if kind.matches]
 CHOOSING = [name for name in METHODS if name not in MATCHING]
@@ -32,7 +32,7 @@ def build(source, method, distance="lqm", per_class=3, seed=0, **settings):
 
 
 @pytest.mark.parametrize(("method", "distance"), PAIRS)
-def test_steps_move_the_pictures_and_the_result_is_a_legal_set(digits, method, distance):
+def test_steps_move_the_images_and_the_result_is_a_legal_set(digits, method, distance):
     learner = build(digits, method, distance)
     before = learner.result()
     run(learner, 6, show_progress=False)
@@ -63,7 +63,7 @@ def test_a_state_taken_up_again_goes_on_bit_for_bit(digits, method, distance):
 
 
 @pytest.mark.parametrize("method", CHOOSING)
-def test_what_chooses_gives_distinct_real_pictures_and_goes_on_bit_for_bit(digits, method):
+def test_what_chooses_gives_distinct_real_images_and_goes_on_bit_for_bit(digits, method):
     straight, first, second = (build(digits, method, per_class=5) for _ in range(3))
     for i in range(4):
         straight.step(i)
@@ -72,11 +72,11 @@ def test_what_chooses_gives_distinct_real_pictures_and_goes_on_bit_for_bit(digit
     second.load_state({name: tensor.clone() for name, tensor in first.state().items()})
     for i in range(2, 4):
         second.step(i)
-    small = second.result()
-    assert small.images.equal(straight.result().images)
+    condensed = second.result()
+    assert condensed.images.equal(straight.result().images)
     for label in range(10):
         real = {tuple(p.flatten().tolist()) for p in digits.train.of_class(label)}
-        chosen = {tuple(p.flatten().tolist()) for p in small.images[small.labels == label]}
+        chosen = {tuple(p.flatten().tolist()) for p in condensed.images[condensed.labels == label]}
         assert len(chosen) == 5
         assert chosen <= real
 
@@ -136,8 +136,8 @@ def test_one_record_a_class_and_more_records_than_the_real_batch(digits, method,
 def test_unequal_classes_colours_and_odd_sizes(method):
     draws = torch.Generator().manual_seed(0)
     labels = torch.tensor([0] * 3 + [1] * 9 + [2] * 40)
-    pictures = Pictures(torch.rand(52, 3, 11, 11, generator=draws), labels)
-    source = ImageSource("odd", pictures, pictures, ("few", "some", "many"))
+    images = Images(torch.rand(52, 3, 11, 11, generator=draws), labels)
+    source = ImageSource("odd", images, images, ("few", "some", "many"))
     learner = build(source, method, "lqm")
     run(learner, 3, show_progress=False)
     assert learner.result().images.shape == (9, 3, 11, 11)
@@ -180,7 +180,7 @@ def test_a_distance_of_the_users_own_is_accepted(digits, method, tiny):
         def loss(self, target, synthetic):
             return (target[0] - synthetic.median(dim=-2).values).square().sum(dim=-1)
 
-    small = lqm.condense(
+    condensed = lqm.condense(
         digits,
         method=method,
         distance=Medians(),
@@ -188,7 +188,7 @@ def test_a_distance_of_the_users_own_is_accepted(digits, method, tiny):
         settings=tiny | SMALL[method],
         show_progress=False,
     )
-    assert small.manifest["distance"] == {"name": "medians"}
+    assert condensed.manifest["distance"] == {"name": "medians"}
 
 
 @pytest.mark.parametrize("method", MATCHING)
@@ -232,9 +232,9 @@ def test_a_network_of_the_users_own_is_used(digits, method):
     torch.manual_seed(3)
     expected = torch.rand(1)
     torch.manual_seed(3)
-    small = learn()
+    condensed = learn()
     assert torch.rand(1).equal(expected), "the caller's random state is left alone"
-    assert small.images.equal(learn().images), "dropout follows from the seed too"
+    assert condensed.images.equal(learn().images), "dropout follows from the seed too"
     assert made
     assert set(made) == {(1, 8, 8)}
-    assert small.manifest["settings"]["network"].startswith("own:")
+    assert condensed.manifest["settings"]["network"].startswith("own:")

@@ -4,13 +4,13 @@ import pytest
 import torch
 
 import lqm
+from lqm.banks import Sketch
 from lqm.distances import DISTANCES
 from lqm.engine.compute import Compute
 from lqm.engine.probes import compile_problem
 from lqm.graphs.methods.cat import CaT, CaTSettings
 from lqm.graphs.population import population
 from lqm.images.methods import METHODS
-from lqm.sketches import Sketch
 
 CPU = torch.device("cpu")
 NETWORK = "convnet:width=8:depth=2"

@@ -8,8 +8,8 @@ import lqm
 from lqm.engine import compute, probes, recorded
 from lqm.engine.compute import Compute, decide
 from lqm.engine.probes import Trial, compile_problem, try_bf16
-from lqm.errors import ConfigError
 from lqm.images.networks import sights
+from lqm.utils.errors import ConfigError
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 LITTLE, MUCH = 1e9, 1e13

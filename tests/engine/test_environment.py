@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from lqm.engine import environment, resolve_device
-from lqm.errors import ConfigError
+from lqm.utils.errors import ConfigError
 
 
 def test_auto_is_a_device_that_works():

@@ -8,7 +8,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from lqm.engine import RunFolder, run
 from lqm.engine.events import require_tensorboard
 from lqm.engine.loop import Judge
-from lqm.errors import ConfigError, StoppedError
+from lqm.utils.errors import ConfigError, StoppedError
 
 STEPS, EVERY = 12, 5
 

@@ -15,7 +15,7 @@ from lqm.engine import progress as progress_module
 from lqm.engine.loop import Judge
 from lqm.engine.progress import Pace
 from lqm.engine.run import in_use
-from lqm.errors import ArtifactError, ConfigError, DivergedError, StoppedError
+from lqm.utils.errors import ArtifactError, ConfigError, DivergedError, StoppedError
 
 ENVIRONMENT = {"torch": "x", "threads": 2}
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from lqm.streaming import continual
+from lqm.api.continual import continual
 from tests.faults.test_kill import DEADLY
 from tests.graphs.continual.making import small_graph
 
@@ -15,7 +15,7 @@ SETTINGS = {"steps": 40, "width": 16, "classifier": "gcn:width=8:depth=2", "epoc
 SCRIPT = f"""
 import sys, torch
 torch.set_num_threads(1)
-from lqm.streaming import continual
+from lqm.api.continual import continual
 from tests.graphs.continual.making import small_graph
 continual(small_graph(), distance="lqm", budget=5, out=sys.argv[1], device="cpu", settings={SETTINGS!r})
 """
@@ -49,7 +49,7 @@ def straight(tmp_path_factory):
 
 
 # The writes: run.json, then run.json and checkpoint of the condensation, then two of each memory, then a
-# checkpoint and a row of each task, then picture and result.
+# checkpoint and a row of each task, then image and result.
 @pytest.mark.parametrize(
     ("number", "what"),
     [(3, "condense/checkpoints"), (6, "memory/task-01"), (12, "after-00.json")],

@@ -42,14 +42,14 @@ for source, options in json.load(sys.stdin):
 NETWORK = "convnet:width=8:depth=2"
 QUEUE = {"student_batch": 16, "student_steps": 2, "queue_interval": 2, "queue_limit": 4}
 SHARED = {"steps": 12, "reuse": 3, "window": 2}
-PICTURES = {"network": NETWORK, "real_batch": 8}
+IMAGES = {"network": NETWORK, "real_batch": 8}
 SHALLOW = {"network": "convnet:width=8:depth=1", "real_batch": 8}
 NODES = {"width": 16}
 
 MODES = {
-    "window-dm": ("digits", {"method": "dm", "settings": SHARED | PICTURES}),
-    "window-datadam": ("digits", {"method": "datadam", "settings": SHARED | PICTURES}),
-    "window-idm": ("digits", {"method": "idm", "settings": SHARED | PICTURES | QUEUE}),
+    "window-dm": ("digits", {"method": "dm", "settings": SHARED | IMAGES}),
+    "window-datadam": ("digits", {"method": "datadam", "settings": SHARED | IMAGES}),
+    "window-idm": ("digits", {"method": "idm", "settings": SHARED | IMAGES | QUEUE}),
     "window-cat": ("digits-knn", {"settings": SHARED | NODES}),
     "sketch-dm": ("digits", {"sketch": "dm", "settings": {"steps": 12}}),
     "sketch-idm": ("digits", {"sketch": "idm", "settings": {"steps": 12}}),
@@ -119,7 +119,7 @@ def test_a_run_killed_and_taken_up_again_ends_with_the_same_sha256(tmp_path, kil
     lqm.condense(source, **options)
     assert "going on from step 4 of 12" in capsys.readouterr().err
     source, options = run_options(mode, tmp_path / "straight", sketches)
-    small = lqm.condense(source, **options)
+    condensed = lqm.condense(source, **options)
     assert digest(out) == digest(tmp_path / "straight")
-    assert small.manifest["environment"].get("compile", False) == ("compiled" in mode)
+    assert condensed.manifest["environment"].get("compile", False) == ("compiled" in mode)
     lqm.load(out)

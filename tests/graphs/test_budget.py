@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lqm.errors import ConfigError
 from lqm.graphs.budget import parse_budget, shares
+from lqm.utils.errors import ConfigError
 
 
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=30), st.data())

@@ -10,16 +10,16 @@ from scipy.stats import cramervonmises_2samp
 from torch_geometric.nn.models import GCN
 
 import lqm
-from lqm.condensed import CondensedNodes, CondensedPictures
-from lqm.errors import ConfigError, DataError
+from lqm.condensed import CondensedImages, CondensedNodes
 from lqm.graphs import evaluation
 from lqm.graphs.baselines import baseline
 from lqm.graphs.evaluation import PROTOCOLS, GraphProtocol, fresh_network, latent_match, score, training_set
 from lqm.graphs.graph import Graph, dense, undirected
 from lqm.graphs.networks import NETWORKS, Inputs
-from lqm.graphs.source import GraphSource
+from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.training import accuracy
 from lqm.latents import LatentMatch
+from lqm.utils.errors import ConfigError, DataError
 
 CPU = torch.device("cpu")
 PROTOCOL = GraphProtocol(
@@ -68,8 +68,8 @@ def a_set(source, counts=(3, 2, 1), edges=None):
         "environment": {},
         "seconds": 1.0,
     }
-    small = CondensedNodes(torch.stack(features), labels, source.class_names, manifest)
-    return small if edges is None else replace(small, edges=edges)
+    condensed = CondensedNodes(torch.stack(features), labels, source.class_names, manifest)
+    return condensed if edges is None else replace(condensed, edges=edges)
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +91,8 @@ def trained(monkeypatch):
     return count
 
 
-def judge(small, source=None, **options):
-    return lqm.evaluate(small, source=source, device="cpu", show_progress=False, **options)
+def judge(condensed, source=None, **options):
+    return lqm.evaluate(condensed, source=source, device="cpu", show_progress=False, **options)
 
 
 def test_the_whole_graph_is_learned_and_has_its_own_distribution(source):
@@ -162,16 +162,16 @@ def test_networks_are_tested_on_the_test_nodes_of_the_whole_graph(source, monkey
 
 
 def test_the_match_is_the_average_over_classes_and_features(source):
-    small = a_set(source, counts=(4, 0, 3))
+    condensed = a_set(source, counts=(4, 0, 3))
     real = Inputs(source.graph.features, source.graph.adjacency, CPU)
-    nodes = Graph(small.features, csr_array((7, 7), dtype=np.float32), small.labels)
+    nodes = Graph(condensed.features, csr_array((7, 7), dtype=np.float32), condensed.labels)
     data = training_set(nodes, real, source)
     network = fresh_network(source, "sgc:hops=1", 0, 0)
     found = latent_match(network, data, real, source)
     around, own = network.embed(real).numpy(), network.embed(data.inputs).numpy()
     statistics, extremes = [], []
     for label in (0, 2):
-        theirs, mine = around[source.by_class[label].numpy()], own[small.labels.numpy() == label]
+        theirs, mine = around[source.by_class[label].numpy()], own[condensed.labels.numpy() == label]
         for f in range(FEATURES):
             statistics.append(cramervonmises_2samp(theirs[:, f], mine[:, f]).statistic)
             outside = (mine[:, f] < theirs[:, f].min()) | (mine[:, f] > theirs[:, f].max())
@@ -218,27 +218,27 @@ def test_any_network_of_pyg_judges_by_its_name(source):
 
 def test_the_edges_of_a_set_are_heard_and_its_nodes_without_a_label_not_learned(source, trained):
     edges = torch.tensor([[0, 1, 5, 0], [1, 0, 0, 5]])
-    small = a_set(source, edges=edges)
-    small = replace(small, labels=torch.cat([small.labels[:5], torch.tensor([-1])]))
-    with_edges = judge(small, source, baselines=("random",))
+    condensed = a_set(source, edges=edges)
+    condensed = replace(condensed, labels=torch.cat([condensed.labels[:5], torch.tensor([-1])]))
+    with_edges = judge(condensed, source, baselines=("random",))
     assert with_edges.score.records == with_edges.rows["random"].records == 5
     assert trained[0] == 5
-    without = judge(replace(small, edges=edges[:, :0]), source)
+    without = judge(replace(condensed, edges=edges[:, :0]), source)
     assert without.score.before != with_edges.score.before
 
 
 def test_k_centre_is_for_graphs_only_and_mistakes_are_one_sentence(source):
-    small = a_set(source)
-    assert "k-centre" in judge(small, source, baselines=("k-centre",)).rows
+    condensed = a_set(source)
+    assert "k-centre" in judge(condensed, source, baselines=("k-centre",)).rows
     with pytest.raises(ConfigError, match="no baseline 'k-center'; did you mean 'k-centre'"):
-        judge(small, source, baselines=("k-center",))
+        judge(condensed, source, baselines=("k-center",))
     with pytest.raises(ConfigError, match="no network 'convnet'"):
-        judge(small, source, networks="convnet")
+        judge(condensed, source, networks="convnet")
     with pytest.raises(ConfigError, match=r"no protocol 'field-1000'; .*cat-500, graph-quick"):
-        judge(small, source, protocol="field-1000")
-    pictures = CondensedPictures(small.features, small.labels, small.class_names, small.manifest)
+        judge(condensed, source, protocol="field-1000")
+    images = CondensedImages(condensed.features, condensed.labels, condensed.class_names, condensed.manifest)
     with pytest.raises(ConfigError, match="no baseline 'k-centre'"):
-        judge(pictures, source, baselines=("k-centre",))
+        judge(images, source, baselines=("k-centre",))
 
 
 def test_the_memory_of_a_task_is_refused(source):
@@ -269,13 +269,13 @@ def test_a_graph_is_found_again_by_its_words(monkeypatch):
     from lqm import evaluating
 
     monkeypatch.setattr(evaluating, "NODES", replace(evaluating.NODES, find_source=load_graph))
-    small = a_set(known)
-    judge(small, data_dir="data")
+    condensed = a_set(known)
+    judge(condensed, data_dir="data")
     assert asked == [("somewhere.npz", {"split": "random", "data_dir": "data"})]
-    lost = replace(small, manifest=small.manifest | {"origin": {"source": "nowhere.npz"}})
+    lost = replace(condensed, manifest=condensed.manifest | {"origin": {"source": "nowhere.npz"}})
     with pytest.raises(DataError, match=r"the graph that .* can't be read from nowhere\.npz any more"):
         judge(lost)
-    assert judge(lost, "elsewhere.npz").accuracy == judge(small).accuracy
+    assert judge(lost, "elsewhere.npz").accuracy == judge(condensed).accuracy
 
 
 def test_the_protocols_are_as_published():

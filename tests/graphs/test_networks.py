@@ -7,9 +7,9 @@ import torch.nn.functional as F  # noqa: N812
 from scipy.sparse import csr_array, random_array
 from torch_geometric import nn as pyg
 
-from lqm.errors import ConfigError
 from lqm.graphs.graph import dense, undirected
 from lqm.graphs.networks import NETWORKS, Inputs, check_spec, describe, make_network
+from lqm.utils.errors import ConfigError
 
 CPU = torch.device("cpu")
 FEATURES, CLASSES, NODES = 20, 3, 30

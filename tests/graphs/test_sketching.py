@@ -6,14 +6,14 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import lqm
+from lqm.banks import Shard, Sketch, encoder_of_step
 from lqm.distances import DISTANCES
-from lqm.errors import ArtifactError, ConfigError
 from lqm.graphs.encoders import fresh_encoder
 from lqm.graphs.graph import dense
 from lqm.graphs.methods.cat import CaT, CaTSettings
 from lqm.graphs.population import population
 from lqm.graphs.sketching import require_same_weights
-from lqm.sketches import Shard, Sketch, encoder_of_step
+from lqm.utils.errors import ArtifactError, ConfigError
 from tests.sketches.making import plain_loss
 
 CPU = torch.device("cpu")
@@ -61,8 +61,8 @@ def test_cat_from_a_sketch_is_the_plain_loop_over_all_real_nodes(real, folder, d
     for step in range(8):
         weight = weights(encoder_of_step(0, step, ENCODERS))
         loss = sum(
-            plain_loss(distance, embed(dense(heard), weight), embed(own, weight))
-            for heard, own in zip(real.heard, features.split(COUNTS), strict=True)
+            plain_loss(distance, embed(dense(propagated), weight), embed(own, weight))
+            for propagated, own in zip(real.propagated, features.split(COUNTS), strict=True)
         )
         adam.zero_grad()
         loss.backward()
@@ -76,8 +76,8 @@ def test_cat_from_a_sketch_is_the_plain_loop_over_all_real_nodes(real, folder, d
 def test_a_shard_has_means_grids_and_the_first_weights(real, folder):
     shard = load_shard(folder, 1)
     assert shard["weights"].equal(weights(1).flatten()[:64])
-    for label, heard in enumerate(real.heard):
-        found = embed(dense(heard), weights(1)).double().numpy()
+    for label, propagated in enumerate(real.propagated):
+        found = embed(dense(propagated), weights(1)).double().numpy()
         np.testing.assert_allclose(shard[f"mean.{label}"], found.mean(axis=0), atol=1e-5)
         expected = np.quantile(found, (2 * np.arange(6) + 1) / 12, axis=0, method="hazen")
         np.testing.assert_allclose(shard[f"grid.{label}"], expected, atol=1e-5)
@@ -106,9 +106,9 @@ def test_an_encoder_that_is_drawn_otherwise_is_refused(tmp_path, real, folder):
 
 def test_a_sketch_of_a_graph_is_used_from_the_public_function(tmp_path, folder):
     options = {"sketch": folder, "settings": {"steps": 3}, "show_progress": False}
-    small = lqm.condense("digits-knn", budget=10, out=tmp_path / "run", **options)
-    assert small.manifest["sketch"] == Sketch(folder).identity
-    assert small.manifest["settings"]["width"] == WIDTH
+    condensed = lqm.condense("digits-knn", budget=10, out=tmp_path / "run", **options)
+    assert condensed.manifest["sketch"] == Sketch(folder).identity
+    assert condensed.manifest["settings"]["width"] == WIDTH
     with pytest.raises(ConfigError, match="fine enough for 2 synthetic records of a class, not for"):
         lqm.condense("digits-knn", budget=100, **options)
     with pytest.raises(ConfigError, match="was made with width = 16, not 8"):
@@ -122,7 +122,7 @@ def test_a_sketch_of_a_graph_is_used_from_the_public_function(tmp_path, folder):
     [
         ({"method": "random"}, "method 'random' chooses real records and needs no sketch"),
         ({"settings": {"learning_rate": 0.1}}, "setting 'learning_rate' has no part in a sketch for 'cat'"),
-        ({"compile": "on"}, "compile is for pictures, and 'digits-knn' is a graph; leave it out"),
+        ({"compile": "on"}, "compile is for images, and 'digits-knn' is a graph; leave it out"),
     ],
 )
 def test_what_can_not_be_sketched_is_refused(tmp_path, options, message):

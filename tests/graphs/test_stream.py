@@ -8,11 +8,11 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.transforms import RandomNodeSplit
 
-from lqm.errors import ConfigError, DataError
 from lqm.graphs.graph import Graph, dense, undirected
 from lqm.graphs.sources import load_graph
 from lqm.graphs.sources.features import degree_features
 from lqm.graphs.stream import make_stream
+from lqm.utils.errors import ConfigError, DataError
 from tests.graphs.continual.making import as_source, degree_source, small_graph
 
 

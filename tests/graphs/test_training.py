@@ -7,10 +7,10 @@ import torch.nn.functional as F  # noqa: N812
 from scipy.sparse import csr_array
 from torch_geometric.nn.models import GCN
 
-from lqm.errors import DivergedError
 from lqm.graphs.graph import undirected
 from lqm.graphs.networks import Inputs, make_network
 from lqm.graphs.training import TrainingSet, accuracy, adam, predict, together, train
+from lqm.utils.errors import DivergedError
 
 CPU = torch.device("cpu")
 

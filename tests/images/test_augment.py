@@ -20,15 +20,15 @@ def test_there_are_six():
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_one_record_replayed_on_batches_of_any_length_does_the_same_to_each_picture(operation):
+def test_one_record_replayed_on_batches_of_any_length_does_the_same_to_each_image(operation):
     shared = random_record(operation)
     together = augment(IMAGES, shared)
-    alone = torch.cat([augment(picture[None], shared) for picture in IMAGES])
+    alone = torch.cat([augment(image[None], shared) for image in IMAGES])
     torch.testing.assert_close(together, alone)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_a_row_a_picture_gives_each_its_own_numbers(operation):
+def test_a_row_a_image_gives_each_its_own_numbers(operation):
     own = random_record(operation, rows=5)
     assert own.numbers.shape == (5, NUMBERS[operation])
     together = augment(IMAGES, own)
@@ -94,7 +94,7 @@ def test_scale_of_one_and_angle_of_zero_change_nothing():
     torch.testing.assert_close(augment(IMAGES, record("rotate", 0.5)), IMAGES)
 
 
-def test_scale_above_one_shrinks_the_picture_and_zeros_enter():
+def test_scale_above_one_shrinks_the_image_and_zeros_enter():
     shrunk = augment(torch.ones(1, 1, 16, 16), record("scale", 0.9999, 0.9999))
     assert shrunk[0, 0, 0].eq(0).all()
     assert shrunk[0, 0, 8, 8] == pytest.approx(1)

@@ -10,7 +10,7 @@ from lqm.images.evaluation import (
     latent_match,
     score,
 )
-from lqm.images.methods.coreset import random_pictures
+from lqm.images.methods.coreset import random_images
 from lqm.images.networks import ConvNet
 from lqm.images.sources import pick
 from lqm.images.training import predict, train
@@ -32,7 +32,7 @@ def test_a_few_epochs_on_all_digits_learn_most_of_them(digits):
 
 def test_scores_repeat_for_a_seed_and_differ_between_networks(digits, tiny_protocol):
     def run(seed):
-        return score(lambda j: random_pictures(digits, 2, 0, j), digits, tiny_protocol, seed=seed, device=CPU)
+        return score(lambda j: random_images(digits, 2, 0, j), digits, tiny_protocol, seed=seed, device=CPU)
 
     assert run(0) == run(0)
     assert run(0).accuracies != run(1).accuracies
@@ -69,7 +69,7 @@ def test_the_schedule_is_the_fields(digits, monkeypatch):
     network = fresh_network(digits, "convnet:width=4", seed=0, index=0)
     train(
         network,
-        random_pictures(digits, 1, 0, 0),
+        random_images(digits, 1, 0, 0),
         digits,
         epochs=10,
         learning_rate=0.01,
@@ -83,15 +83,15 @@ def test_the_schedule_is_the_fields(digits, monkeypatch):
     assert len({optimizer for optimizer, _ in steps}) == 2
 
 
-def test_random_pictures_are_real_distinct_and_of_their_class(digits):
-    found = random_pictures(digits, 5, seed=0, index=0)
+def test_random_images_are_real_distinct_and_of_their_class(digits):
+    found = random_images(digits, 5, seed=0, index=0)
     assert found.labels.tolist() == [c for c in range(10) for _ in range(5)]
     for c in range(10):
         real = {tuple(p.flatten().tolist()) for p in digits.train.of_class(c)}
         chosen = {tuple(p.flatten().tolist()) for p in found.of_class(c)}
         assert len(chosen) == 5
         assert chosen <= real
-    assert not found.images.equal(random_pictures(digits, 5, seed=0, index=1).images)
+    assert not found.images.equal(random_images(digits, 5, seed=0, index=1).images)
 
 
 def test_pick_gives_all_when_asked_for_more():
@@ -99,10 +99,10 @@ def test_pick_gives_all_when_asked_for_more():
     assert pick(numbers, 9, generator(0, "x")).sort().values.equal(numbers)
 
 
-def test_real_pictures_are_never_extreme_even_one_at_a_time(digits, tiny_protocol):
+def test_real_images_are_never_extreme_even_one_at_a_time(digits, tiny_protocol):
     for j in range(5):
         network = fresh_network(digits, tiny_protocol.network, 0, j)
-        assert latent_match(network, random_pictures(digits, 1, 0, j), digits).extremes == 0
+        assert latent_match(network, random_images(digits, 1, 0, j), digits).extremes == 0
 
 
 def test_the_protocol_says_itself():
@@ -113,7 +113,7 @@ def test_the_protocol_says_itself():
 
 
 def test_the_match_before_training_is_on_the_same_networks_for_every_set(digits, tiny_protocol):
-    first, second = (random_pictures(digits, 2, 0, j) for j in range(2))
+    first, second = (random_images(digits, 2, 0, j) for j in range(2))
     expected = [
         latent_match(fresh_network(digits, tiny_protocol.network, 0, j), first, digits).cramer_von_mises
         for j in range(2)
@@ -128,31 +128,31 @@ def test_the_match_is_the_average_of_scipys_statistic_and_of_the_extremes(digits
     from scipy.stats import cramervonmises_2samp
 
     network = fresh_network(digits, tiny_protocol.network, 0, 0)
-    pictures = random_pictures(digits, 3, 0, 0)
+    images = random_images(digits, 3, 0, 0)
     statistics, extremes = [], []
     for c in range(10):
         real, own = (
             network.embed(digits.normalised(part.of_class(c))).detach().numpy()
-            for part in (digits.train, pictures)
+            for part in (digits.train, images)
         )
         for f in range(real.shape[1]):
             statistics.append(cramervonmises_2samp(real[:, f], own[:, f]).statistic)
             extremes.extend((own[:, f] < real[:, f].min()) | (own[:, f] > real[:, f].max()))
-    found = latent_match(network, pictures, digits)
-    # Each value of a real picture that was picked is tied with itself, which SciPy counts differently.
+    found = latent_match(network, images, digits)
+    # Each value of a real image that was picked is tied with itself, which SciPy counts differently.
     assert found.cramer_von_mises == pytest.approx(sum(statistics) / len(statistics), abs=0.01)
     assert found.extremes == sum(extremes) / len(extremes) == 0
 
 
 def test_shares_by_class_are_those_of_sklearn(digits, tiny_protocol):
-    found = score(lambda j: random_pictures(digits, 3, 0, j), digits, tiny_protocol, seed=0, device=CPU)
+    found = score(lambda j: random_images(digits, 3, 0, j), digits, tiny_protocol, seed=0, device=CPU)
     recalls = []
     for j in range(tiny_protocol.networks):
         network = fresh_network(digits, tiny_protocol.network, 0, j)
         with seeded(0, "evaluation training", j):
             train(
                 network,
-                random_pictures(digits, 3, 0, j),
+                random_images(digits, 3, 0, j),
                 digits,
                 epochs=tiny_protocol.epochs,
                 learning_rate=tiny_protocol.learning_rate,

@@ -1,4 +1,4 @@
-"""The nearest real pictures, beside scikit-learn's."""
+"""The nearest real images, beside scikit-learn's."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,10 @@ from sklearn.neighbors import NearestNeighbors
 
 from lqm.images import nearest as module
 from lqm.images.nearest import nearest
-from lqm.pixels import pixels
+from lqm.utils.pixels import pixels
 
 
-def pictures(count, shape=(1, 8, 8), seed=0, stored=torch.uint8):
+def images(count, shape=(1, 8, 8), seed=0, stored=torch.uint8):
     drawn = torch.randint(0, 256, (count, *shape), generator=torch.Generator().manual_seed(seed))
     return drawn.byte() if stored == torch.uint8 else drawn / 255
 
@@ -38,17 +38,17 @@ def compare(own, real, count):
 @pytest.mark.parametrize("stored", [torch.uint8, torch.float32])
 @pytest.mark.parametrize("shape", [(1, 8, 8), (3, 5, 7)])
 def test_neighbours_are_scikit_learns(stored, shape):
-    compare(pictures(9, shape, 1, torch.float32), pictures(60, shape, 2, stored), 4)
+    compare(images(9, shape, 1, torch.float32), images(60, shape, 2, stored), 4)
 
 
 @pytest.mark.parametrize("count", [1, 5, 6, 30])
-def test_of_fewer_real_pictures_than_were_asked_for_there_are_all(count):
-    compare(pictures(3, seed=1, stored=torch.float32), pictures(5, seed=2), count)
+def test_of_fewer_real_images_than_were_asked_for_there_are_all(count):
+    compare(images(3, seed=1, stored=torch.float32), images(5, seed=2), count)
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 50])
-def test_real_pictures_in_chunks_have_the_same_neighbours(monkeypatch, chunk):
-    own, real = pictures(6, seed=1, stored=torch.float32), pictures(50, seed=2)
+def test_real_images_in_chunks_have_the_same_neighbours(monkeypatch, chunk):
+    own, real = images(6, seed=1, stored=torch.float32), images(50, seed=2)
     whole = nearest(own, real, 3)
     monkeypatch.setattr(module, "_CHUNK", chunk * 64)
     parts = nearest(own, real, 3)
@@ -59,15 +59,15 @@ def test_real_pictures_in_chunks_have_the_same_neighbours(monkeypatch, chunk):
 
 @pytest.mark.parametrize("stored", [torch.uint8, torch.float32])
 def test_an_exact_copy_is_at_distance_0_and_comes_first(stored):
-    real = pictures(40, (3, 16, 16), stored=stored)
+    real = images(40, (3, 16, 16), stored=stored)
     found = nearest(pixels(real[[7, 31]]), real, 2)
     assert found.places[:, 0].tolist() == [7, 31]
     assert found.distances[:, 0].tolist() == [0, 0]
     assert (found.distances[:, 1] > 0.1).all()
 
 
-def test_of_equal_real_pictures_each_is_named_once():
-    real = pictures(1).expand(30, -1, -1, -1)
+def test_of_equal_real_images_each_is_named_once():
+    real = images(1).expand(30, -1, -1, -1)
     found = nearest(pixels(real[:2]), real, 3)
     assert found.distances.eq(0).all()
     assert all(len({*row}) == 3 for row in found.places.tolist())
@@ -79,9 +79,9 @@ def test_black_and_white_are_at_distance_1():
 
 
 @pytest.mark.parametrize("bright", [False, True])
-def test_large_pictures_that_are_almost_equal_are_told_apart(bright):
+def test_large_images_that_are_almost_equal_are_told_apart(bright):
     """Frames of one scene: their squared lengths are 10^9 times the squared distances between them."""
-    scene = pictures(1, (3, 96, 96), seed=3)[0] if not bright else torch.full((3, 96, 96), 250).byte()
+    scene = images(1, (3, 96, 96), seed=3)[0] if not bright else torch.full((3, 96, 96), 250).byte()
     real = scene.repeat(200, 1, 1, 1)
     order = torch.randperm(200, generator=torch.Generator().manual_seed(4))
     for changed, place in enumerate(order.tolist()):

@@ -1,4 +1,4 @@
-"""Condensing from a sketch, against a plain loop that looks at all real pictures with the same encoders."""
+"""Condensing from a sketch, against a plain loop that looks at all real images with the same encoders."""
 
 from itertools import pairwise
 
@@ -9,13 +9,13 @@ import torch.nn.functional as F  # noqa: N812
 from safetensors.torch import load_file
 
 import lqm
+from lqm.banks import Sketch, encoder_of_step
 from lqm.condensed.mosaic import expand
 from lqm.distances import DISTANCES
 from lqm.images.augment import NUMBERS, OPERATIONS, Record, augment
 from lqm.images.methods.dm import DM, DMSettings
 from lqm.images.methods.idm import IDM, SNAPSHOTS, SPACING, IDMSettings
 from lqm.images.networks import make_network
-from lqm.sketches import Sketch, encoder_of_step
 from tests.sketches.making import plain_loss
 
 CPU = torch.device("cpu")
@@ -60,57 +60,57 @@ def shard_record(shard, label):
 
 
 def real_features(digits, network, record, label):
-    """Of all real pictures of a class."""
+    """Of all real images of a class."""
     return network.embed(augment(digits.normalised(digits.train.of_class(label)), record))
 
 
 class PlainSet:
-    """Pictures with momentum, clipped to legal pixels, written out."""
+    """Images with momentum, clipped to legal pixels, written out."""
 
-    def __init__(self, pictures, digits):
-        self.pictures = pictures.detach().clone()
-        self.speed = torch.zeros_like(self.pictures)
+    def __init__(self, images, digits):
+        self.images = images.detach().clone()
+        self.speed = torch.zeros_like(self.images)
         self.low, self.high = (digits.normalised(torch.full((1, 1), value)).item() for value in (0.0, 1.0))
 
     def move(self, loss_of):
-        leaf = self.pictures.clone().requires_grad_()
+        leaf = self.images.clone().requires_grad_()
         loss = loss_of(leaf)
         loss.backward()
         self.speed = MOMENTUM * self.speed + leaf.grad
-        self.pictures = (self.pictures - RATE * self.speed).clamp(self.low, self.high)
+        self.images = (self.images - RATE * self.speed).clamp(self.low, self.high)
         return loss.item()
 
 
 @pytest.mark.parametrize("distance", ["lqm", "mean"])
-def test_dm_from_a_sketch_is_the_plain_loop_over_all_real_pictures(digits, folder, distance):
+def test_dm_from_a_sketch_is_the_plain_loop_over_all_real_images(digits, folder, distance):
     settings = DMSettings(network=NETWORK, learning_rate=RATE, momentum=MOMENTUM)
     ours = DM(digits, DISTANCES[distance], PER_CLASS, 0, settings, CPU)
-    plain = PlainSet(ours.pictures, digits)
+    plain = PlainSet(ours.images, digits)
     ours.recall_from(Sketch(folder))
-    before = plain.pictures.clone()
+    before = plain.images.clone()
     for step in range(STEPS):
         shard = load_shard(folder, encoder_of_step(0, step, 4))
         network = shard_network(shard)
 
-        def loss_of(pictures, shard=shard, network=network):
+        def loss_of(images, shard=shard, network=network):
             total = 0.0
             for label in range(10):
                 record = shard_record(shard, label)
                 real = real_features(digits, network, record, label)
-                total = total + plain_loss(distance, real, network.embed(augment(pictures[label], record)))
+                total = total + plain_loss(distance, real, network.embed(augment(images[label], record)))
             return total
 
         assert 10 * ours.step(step)["loss"] == pytest.approx(plain.move(loss_of), rel=1e-3)
-    torch.testing.assert_close(ours.pictures.detach(), plain.pictures, atol=1e-4, rtol=1e-4)
-    assert (plain.pictures - before).abs().max() > 0.01
+    torch.testing.assert_close(ours.images.detach(), plain.images, atol=1e-4, rtol=1e-4)
+    assert (plain.images - before).abs().max() > 0.01
 
 
 @pytest.mark.parametrize("distance", ["lqm", "mean"])
-def test_idm_from_a_sketch_is_the_plain_loop_over_all_real_pictures(digits, idm_folder, distance):
+def test_idm_from_a_sketch_is_the_plain_loop_over_all_real_images(digits, idm_folder, distance):
     weight = 0.01
     settings = IDMSettings(network=NETWORK, learning_rate=RATE, momentum=MOMENTUM, class_weight=weight)
     ours = IDM(digits, DISTANCES[distance], PER_CLASS, 0, settings, CPU)
-    plain = PlainSet(ours.pictures, digits)
+    plain = PlainSet(ours.images, digits)
     ours.recall_from(Sketch(idm_folder))
     accuracies = []
     for step in range(3):
@@ -122,8 +122,8 @@ def test_idm_from_a_sketch_is_the_plain_loop_over_all_real_pictures(digits, idm_
         for label in range(10):
             record = shard_record(shard, label)
 
-            def loss_of(pictures, shard=shard, network=network, label=label, record=record):
-                synthetic = augment(expand(pictures[label], 2), record)
+            def loss_of(images, shard=shard, network=network, label=label, record=record):
+                synthetic = augment(expand(images[label], 2), record)
                 real = real_features(digits, network, record, label)
                 entropy = F.cross_entropy(network(synthetic), torch.full((len(synthetic),), label))
                 match = plain_loss(distance, real, network.embed(synthetic))
@@ -134,11 +134,11 @@ def test_idm_from_a_sketch_is_the_plain_loop_over_all_real_pictures(digits, idm_
         assert metrics["loss"] == pytest.approx(sum(losses) / 10, rel=1e-3)
         assert metrics["network_accuracy"] == pytest.approx(accuracies[-1])
     assert max(accuracies) > 0.3, "the term of the class has had its say"
-    torch.testing.assert_close(ours.pictures.detach(), plain.pictures, atol=2e-4, rtol=1e-4)
+    torch.testing.assert_close(ours.images.detach(), plain.images, atol=2e-4, rtol=1e-4)
 
 
 def test_datadam_from_a_sketch_of_whole_classes_is_a_step_that_sees_them_all(digits, tmp_path):
-    """A sketch that is fine enough to keep every real picture leaves nothing out."""
+    """A sketch that is fine enough to keep every real image leaves nothing out."""
     from lqm.images.methods.datadam import Attention, DataDAM, DataDAMSettings
 
     options = {"method": "datadam", "max_per_class": 100}
@@ -151,7 +151,7 @@ def test_datadam_from_a_sketch_of_whole_classes_is_a_step_that_sees_them_all(dig
     for label in range(10):
         record = shard_record(shard, label)
         real = look(augment(digits.normalised(digits.train.of_class(label)), record))
-        synthetic = look(augment(ours.pictures[label].detach(), record))
+        synthetic = look(augment(ours.images[label].detach(), record))
         for number, (t, s) in enumerate(zip(real, synthetic, strict=True)):
             last = number == len(real) - 1
             total += 100 * (0.01 if last else 1) * plain_loss("lqm" if last else "mean", t, s).item()
@@ -169,7 +169,7 @@ def test_encoders_of_dm_are_fresh_networks_each_with_its_transforms(folder):
     )
 
 
-def test_means_are_those_of_all_pictures_and_grids_are_numpys(digits, folder):
+def test_means_are_those_of_all_images_and_grids_are_numpys(digits, folder):
     shard = load_shard(folder, 1)
     network = shard_network(shard)
     for label in range(10):

@@ -7,8 +7,8 @@ import torch
 from PIL import Image
 from sklearn.datasets import load_digits
 
-from lqm.errors import ConfigError, DataError
-from lqm.images.sources import ImageSource, Pictures, load_source
+from lqm.images.sources import Images, ImageSource, load_source
+from lqm.utils.errors import ConfigError, DataError
 
 
 def test_digits_are_all_of_scikit_learns_split_once_and_by_class(digits):
@@ -29,7 +29,7 @@ def test_the_digits_and_their_split_never_change(digits):
 DIGITS_FINGERPRINT = "d76276d11ea57454"
 
 
-def test_normalised_training_pictures_have_mean_0_and_deviation_1(digits):
+def test_normalised_training_images_have_mean_0_and_deviation_1(digits):
     images = digits.normalised(digits.train.images)
     assert images.mean().item() == pytest.approx(0, abs=1e-5)
     assert images.std(correction=0).item() == pytest.approx(1, abs=1e-5)
@@ -57,7 +57,7 @@ def test_an_unknown_source_may_have_been_meant_as_a_path():
 
 def test_a_file_of_another_kind_is_refused(tmp_path):
     (tmp_path / "set.zip").write_bytes(b"")
-    with pytest.raises(DataError, match=r"set\.zip can't be read as pictures; it should be a folder"):
+    with pytest.raises(DataError, match=r"set\.zip can't be read as images; it should be a folder"):
         load_source(tmp_path / "set.zip")
 
 
@@ -104,47 +104,45 @@ def test_the_digits_have_a_test_set_of_their_own():
 
 def test_bytes_are_measured_like_their_floats():
     whole = torch.randint(0, 256, (4, 3, 8, 8), dtype=torch.uint8)
-    packed, floats = (
-        source(Pictures(x, [0, 0, 1, 1]), Pictures(x, [0, 0, 1, 1])) for x in (whole, whole / 255)
-    )
+    packed, floats = (source(Images(x, [0, 0, 1, 1]), Images(x, [0, 0, 1, 1])) for x in (whole, whole / 255))
     torch.testing.assert_close(packed.mean, floats.mean)
     torch.testing.assert_close(packed.std, floats.std)
     torch.testing.assert_close(packed.normalised(whole), floats.normalised(whole / 255))
 
 
-def pictures(count=4, shape=(1, 8, 8), labels=(0, 0, 1, 1)):
-    return Pictures(torch.rand(count, *shape), torch.tensor(labels))
+def images(count=4, shape=(1, 8, 8), labels=(0, 0, 1, 1)):
+    return Images(torch.rand(count, *shape), torch.tensor(labels))
 
 
 def source(train, test=None, names=("a", "b")):
-    return ImageSource("mine", train, test or pictures(), names)
+    return ImageSource("mine", train, test or images(), names)
 
 
 def test_a_source_of_ones_own_is_accepted():
-    assert source(pictures()).shape == (1, 8, 8)
+    assert source(images()).shape == (1, 8, 8)
 
 
 @pytest.mark.parametrize(
     ("train", "sentence"),
     [
         (
-            Pictures(torch.zeros(4, 8, 8), torch.zeros(4, dtype=torch.int64)),
+            Images(torch.zeros(4, 8, 8), torch.zeros(4, dtype=torch.int64)),
             r"floats or uint8 of shape \[N, C, H, W\]",
         ),
-        (Pictures(torch.zeros(0, 1, 8, 8), torch.zeros(0, dtype=torch.int64)), "N > 0"),
-        (Pictures(torch.zeros(4, 1, 8, 8, dtype=torch.int32), torch.zeros(4, dtype=torch.int64)), "uint8"),
+        (Images(torch.zeros(0, 1, 8, 8), torch.zeros(0, dtype=torch.int64)), "N > 0"),
+        (Images(torch.zeros(4, 1, 8, 8, dtype=torch.int32), torch.zeros(4, dtype=torch.int64)), "uint8"),
         (
-            Pictures(torch.rand(4, 1, 8, 8), torch.zeros(3, dtype=torch.int64)),
+            Images(torch.rand(4, 1, 8, 8), torch.zeros(3, dtype=torch.int64)),
             r"whole numbers of shape \[4\]",
         ),
-        (Pictures(torch.rand(4, 1, 8, 8), torch.zeros(4)), "whole numbers"),
-        (pictures(shape=(1, 8, 9)), "square, at least 8x8"),
-        (pictures(shape=(1, 7, 7)), "square, at least 8x8"),
-        (Pictures(torch.full((4, 1, 8, 8), 255.0), torch.tensor([0, 0, 1, 1])), r"outside \[0, 1\]"),
-        (Pictures(torch.full((4, 1, 8, 8), torch.nan), torch.tensor([0, 0, 1, 1])), r"outside \[0, 1\]"),
-        (pictures(labels=(0, 0, 1, 2)), "labels from 0 to 2; with 2 class names they should be 0 to 1"),
-        (pictures(labels=(0, 0, 0, 0)), "class 'b' of 'mine' has no training picture"),
-        (pictures(shape=(1, 16, 16)), "training pictures of 16x16x1 and test pictures of 8x8x1"),
+        (Images(torch.rand(4, 1, 8, 8), torch.zeros(4)), "whole numbers"),
+        (images(shape=(1, 8, 9)), "square, at least 8x8"),
+        (images(shape=(1, 7, 7)), "square, at least 8x8"),
+        (Images(torch.full((4, 1, 8, 8), 255.0), torch.tensor([0, 0, 1, 1])), r"outside \[0, 1\]"),
+        (Images(torch.full((4, 1, 8, 8), torch.nan), torch.tensor([0, 0, 1, 1])), r"outside \[0, 1\]"),
+        (images(labels=(0, 0, 1, 2)), "labels from 0 to 2; with 2 class names they should be 0 to 1"),
+        (images(labels=(0, 0, 0, 0)), "class 'b' of 'mine' has no training image"),
+        (images(shape=(1, 16, 16)), "training images of 16x16x1 and test images of 8x8x1"),
     ],
 )
 def test_data_that_cant_be_used_says_what_is_wrong_and_what_would_be_right(train, sentence):
@@ -154,28 +152,28 @@ def test_data_that_cant_be_used_says_what_is_wrong_and_what_would_be_right(train
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 0.2, 0.5, 0.7, 0.9])
 def test_a_constant_channel_is_left_as_it_is(value):
-    constant = Pictures(torch.full((4, 1, 8, 8), value), torch.tensor([0, 0, 1, 1]))
+    constant = Images(torch.full((4, 1, 8, 8), value), torch.tensor([0, 0, 1, 1]))
     assert source(constant).std.item() == 1
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
 def test_floats_of_any_precision_are_kept_as_float32(dtype):
     exact = (torch.rand(4, 1, 8, 8) * 255).round() / 255
-    kept = Pictures(exact.to(dtype), torch.tensor([0, 0, 1, 1]))
+    kept = Images(exact.to(dtype), torch.tensor([0, 0, 1, 1]))
     assert kept.images.dtype == torch.float32
 
 
 def test_augmentations_are_checked_by_name():
     with pytest.raises(ConfigError, match="no augmentation 'flp'; did you mean 'flip'"):
-        ImageSource("mine", pictures(), pictures(), ("a", "b"), augmentation=("flp",))
+        ImageSource("mine", images(), images(), ("a", "b"), augmentation=("flp",))
     with pytest.raises(ConfigError, match=r"is \(\); it should be a tuple"):
-        ImageSource("mine", pictures(), pictures(), ("a", "b"), augmentation=())
+        ImageSource("mine", images(), images(), ("a", "b"), augmentation=())
     with pytest.raises(ConfigError, match="is 'flip'; it should be a tuple"):
-        ImageSource("mine", pictures(), pictures(), ("a", "b"), augmentation="flip")
+        ImageSource("mine", images(), images(), ("a", "b"), augmentation="flip")
 
 
 def test_arrays_and_any_whole_numbers_are_taken():
-    kept = Pictures(np.random.default_rng(0).random((4, 1, 8, 8)), np.array([0, 0, 1, 1], dtype=np.int32))
+    kept = Images(np.random.default_rng(0).random((4, 1, 8, 8)), np.array([0, 0, 1, 1], dtype=np.int32))
     assert source(kept).train.labels.dtype == torch.int64
 
 

@@ -78,7 +78,7 @@ def test_a_queue_taken_up_again_has_the_same_students_and_makes_the_same_new_one
     assert other.students[0].accuracy == queue.students[0].accuracy
 
 
-def test_a_batch_has_distinct_normalised_pictures_of_all_classes(digits):
+def test_a_batch_has_distinct_normalised_images_of_all_classes(digits):
     images, labels = draw_real(digits, 500, generator(0, "x"), CPU)
     assert len(images.flatten(1).unique(dim=0)) > 490
     assert set(labels.tolist()) == set(range(10))

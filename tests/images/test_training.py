@@ -1,4 +1,4 @@
-"""Training in each way that pictures are kept and networks are run: the weights are the same."""
+"""Training in each way that images are kept and networks are run: the weights are the same."""
 
 import pytest
 import torch
@@ -7,21 +7,21 @@ from lqm.engine.compute import Compute
 from lqm.engine.probes import compile_problem
 from lqm.images import training
 from lqm.images.networks import make_network
-from lqm.images.sources import ImageSource, Pictures
+from lqm.images.sources import Images, ImageSource
 
 
 def few(digits, stored=None):
-    """16 training pictures."""
+    """16 training images."""
     images, labels = digits.train.images[:16], digits.train.labels[:16]
-    return Pictures(images if stored is None else (images * 255).to(stored), labels)
+    return Images(images if stored is None else (images * 255).to(stored), labels)
 
 
-def trained(digits, pictures, compute=None):
+def trained(digits, images, compute=None):
     torch.manual_seed(3)
     network = make_network("convnet:width=8:depth=1", (1, 8, 8), 10)
     options = {"epochs": 4, "learning_rate": 0.05, "momentum": 0.9, "weight_decay": 5e-4, "batch": 8}
     draws = torch.Generator().manual_seed(0)
-    training.train(network, pictures, digits, draws=draws, compute=compute, **options)
+    training.train(network, images, digits, draws=draws, compute=compute, **options)
     return network
 
 
@@ -40,12 +40,12 @@ def test_a_set_that_is_kept_normalised_trains_the_same_weights_as_one_that_is_no
         "normalised",
         lambda self, images: normalised.append(len(images)) or original(self, images),
     )
-    pictures = few(digits, stored)
-    resident = weights(trained(digits, pictures))
+    images = few(digits, stored)
+    resident = weights(trained(digits, images))
     assert normalised == [16], "once and for all"
     normalised.clear()
-    monkeypatch.setattr(training, "_RESIDENT", pictures.images.numel() - 1)
-    streamed = weights(trained(digits, pictures))
+    monkeypatch.setattr(training, "_RESIDENT", images.images.numel() - 1)
+    streamed = weights(trained(digits, images))
     assert normalised == [8] * 10, "batch after batch"
     for name, tensor in resident.items():
         assert tensor.equal(streamed[name]), name
@@ -54,15 +54,15 @@ def test_a_set_that_is_kept_normalised_trains_the_same_weights_as_one_that_is_no
 def test_a_compiled_network_trains_to_the_same_weights_and_answers(digits):
     if problem := compile_problem():
         pytest.skip(f"torch can't compile here: {problem}")
-    pictures = few(digits)
-    eager, compiled = trained(digits, pictures), trained(digits, pictures, Compute(compile=True))
-    other = weights(trained(digits, Pictures(pictures.images[:8], pictures.labels[:8])))
+    images = few(digits)
+    eager, compiled = trained(digits, images), trained(digits, images, Compute(compile=True))
+    other = weights(trained(digits, Images(images.images[:8], images.labels[:8])))
     for name, tensor in weights(eager).items():
         torch.testing.assert_close(weights(compiled)[name], tensor, atol=1e-4, rtol=1e-4)
     assert not torch.allclose(other["classifier.weight"], weights(eager)["classifier.weight"], atol=1e-3)
 
 
-def test_features_and_accuracy_are_those_of_the_network_however_many_pictures_go_at_once(digits, monkeypatch):
+def test_features_and_accuracy_are_those_of_the_network_however_many_images_go_at_once(digits, monkeypatch):
     network = trained(digits, few(digits))
     images = digits.test.images[:300]
     expected = network.eval().embed(digits.normalised(images)).detach()

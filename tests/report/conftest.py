@@ -13,7 +13,7 @@ from tests.report.making import PROTOCOL, SETTINGS, chosen
 def judged(tmp_path_factory):
     """Folders of sets, which are read and not changed, and what `lqm.evaluate` found of them.
 
-    `mean` was judged beside random and all pictures, `lqm` beside random and herding and by a second seed,
+    `mean` was judged beside random and all images, `lqm` beside random and herding and by a second seed,
     `real`, whose method is random, alone.
     """
     folder = tmp_path_factory.mktemp("judged")

@@ -27,7 +27,7 @@ PROTOCOL = EvaluationProtocol(
 
 
 def tiny_source(classes=3, each=8, channels=1, side=8, names=None, seed=0):
-    """Pictures of noise, some brighter than others; made in Python, so that no command finds them again."""
+    """Images of noise, some brighter than others; made in Python, so that no command finds them again."""
     drawn = torch.randint(
         0,
         200,
@@ -39,14 +39,14 @@ def tiny_source(classes=3, each=8, channels=1, side=8, names=None, seed=0):
     images = drawn + (50 * labels // classes).byte()[:, None, None, None]
     return lqm.ImageSource(
         name="mine",
-        train=lqm.Pictures(images, labels),
-        test=lqm.Pictures(images.flip(3), labels),
+        train=lqm.Images(images, labels),
+        test=lqm.Images(images.flip(3), labels),
         class_names=tuple(names or (f"class {label}" for label in range(classes))),
     )
 
 
 def chosen(source, folder, per_class=2, seed=0):
-    """A set of real pictures, in no time."""
+    """A set of real images, in no time."""
     return lqm.condense(
         source, method="random", per_class=per_class, seed=seed, out=folder, show_progress=False
     )
@@ -54,8 +54,8 @@ def chosen(source, folder, per_class=2, seed=0):
 
 def rewritten(folder, **changes):
     """The set with another manifest."""
-    small = lqm.load(folder)
-    replace(small, manifest=small.manifest | changes).write(Path(folder))
+    condensed = lqm.load(folder)
+    replace(condensed, manifest=condensed.manifest | changes).write(Path(folder))
 
 
 class Parsed(HTMLParser):
@@ -108,7 +108,7 @@ def _never(constant):
 
 
 def decoded(uri):
-    """The pixels of a picture in a page, [C, H, W]; grey ones have one channel."""
+    """The pixels of an image in a page, [C, H, W]; grey ones have one channel."""
     head, _, text = uri.partition(",")
     assert head == "data:image/webp;base64"
     pixels = np.array(Image.open(BytesIO(base64.b64decode(text, validate=True))))
@@ -116,9 +116,9 @@ def decoded(uri):
     return torch.from_numpy(np.atleast_3d(pixels)[..., :1] if grey else pixels).permute(2, 0, 1)
 
 
-def bytes_of(picture):
-    """The 8-bit pixels of a picture in [0, 1]."""
-    return (picture * 255).round().byte()
+def bytes_of(image):
+    """The 8-bit pixels of an image in [0, 1]."""
+    return (image * 255).round().byte()
 
 
 def unpacked(text, rows):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lqm.errors import ArtifactError
 from lqm.report.cases import distinct_labels, each_once, read_cases, size_of
+from lqm.utils.errors import ArtifactError
 from tests.report.making import chosen, rewritten, tiny_source
 
 
@@ -61,8 +61,8 @@ def test_sets_that_differ_in_several_ways_need_no_more_than_tells_them_apart():
 
 
 def test_nodes_are_told_apart_by_their_budget():
-    small, large = ({"method": "cat", "distance": None, "budget": budget} for budget in (27, "1%"))
-    assert labels(small, large) == ["cat, 27 nodes", "cat, 1%"]
+    condensed, large = ({"method": "cat", "distance": None, "budget": budget} for budget in (27, "1%"))
+    assert labels(condensed, large) == ["cat, 27 nodes", "cat, 1%"]
     assert size_of({"method": "finetuning", "budget": None}) == ""
 
 

@@ -1,9 +1,9 @@
 import pytest
 from rich.console import Console
 
-from lqm.condensed import CondensedNodes, CondensedPictures
-from lqm.errors import ConfigError
+from lqm.condensed import CondensedImages, CondensedNodes
 from lqm.report.comparison import comparison_tables
+from lqm.utils.errors import ConfigError
 
 
 def run(method="dm", distance="lqm", seed=0, source="digits", scores=((0.5, 0.7),), crop=False, **options):
@@ -35,7 +35,7 @@ def run(method="dm", distance="lqm", seed=0, source="digits", scores=((0.5, 0.7)
         "seconds": 12.0 + seed,
         "scores": noted,
     }
-    return CondensedPictures(None, None, (), manifest)
+    return CondensedImages(None, None, (), manifest)
 
 
 def graph_run(budget=40, **options):
@@ -68,7 +68,7 @@ def test_runs_that_differ_by_seed_share_a_row_with_the_spread_over_them():
 
 def test_methods_distances_settings_and_steps_have_rows_of_their_own():
     found = rows(
-        run(), run(distance="mean"), run(steps=9), run(learning_rate_of_pictures=3), run("herding", None)
+        run(), run(distance="mean"), run(steps=9), run(learning_rate_of_images=3), run("herding", None)
     )
     assert [row[:5] for row in found] == [
         ["dm", "lqm", "10", "300", "1"],

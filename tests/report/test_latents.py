@@ -57,8 +57,8 @@ def test_features_are_those_of_the_first_network_of_an_evaluation(cases, latents
             real = network.embed(digits.normalised(digits.train.of_class(label)))
             torch.testing.assert_close(latents.real[label], real, rtol=1e-4, atol=1e-5)
             for case, found in zip(cases, latents.matches, strict=True):
-                images = case.small.images[case.small.labels == label]
-                own = network.embed(case.small.normalised(images))
+                images = case.condensed.images[case.condensed.labels == label]
+                own = network.embed(case.condensed.normalised(images))
                 torch.testing.assert_close(found[label].own, own, rtol=1e-4, atol=1e-5)
     assert latents.features == real.shape[1]
 
@@ -79,8 +79,8 @@ def test_a_statistic_without_ties_is_scipys(latents):
 def test_means_and_extremes_are_what_an_evaluation_by_one_network_finds(cases, latents, digits):
     one = asdict(replace(PROTOCOL, networks=1, epochs=1))
     for case, mean, found in zip(cases, latents.means, latents.matches, strict=True):
-        small = replace(case.small, manifest=case.manifest | {"evaluation": one})
-        scored = score_entry(small, digits, seed=0, device=torch.device("cpu"))["before"]
+        condensed = replace(case.condensed, manifest=case.manifest | {"evaluation": one})
+        scored = score_entry(condensed, digits, seed=0, device=torch.device("cpu"))["before"]
         assert mean == pytest.approx(scored["cramer_von_mises"])
         assert fmean(match.extremes for match in found.values()) == pytest.approx(scored["extremes"])
 
@@ -131,16 +131,16 @@ def test_straying_below_the_smallest_value_counts_too():
 
 def test_a_class_that_one_set_has_no_node_of_is_left_out_of_it_only(tmp_path):
     source = small_graph(classes=3)
-    small = lqm.condense(source, method="random", budget=9, show_progress=False)
-    less = type(small)(
-        small.features[small.labels != 1],
-        small.labels[small.labels != 1],
-        small.class_names,
-        small.manifest,
+    condensed = lqm.condense(source, method="random", budget=9, show_progress=False)
+    less = type(condensed)(
+        condensed.features[condensed.labels != 1],
+        condensed.labels[condensed.labels != 1],
+        condensed.class_names,
+        condensed.manifest,
     )
-    found = latents_of([Case("less", less, tmp_path), Case("whole", small, tmp_path)], source)
+    found = latents_of([Case("less", less, tmp_path), Case("whole", condensed, tmp_path)], source)
     assert [*found.real] == [0, 1, 2], "in the order of the classes"
     assert [[*match] for match in found.matches] == [[0, 2], [0, 1, 2]]
-    assert found.typical(1) == latents_of([Case("whole", small, tmp_path)], source).typical(1)
+    assert found.typical(1) == latents_of([Case("whole", condensed, tmp_path)], source).typical(1)
     assert len(found.means) == 2
     assert found.strays(0)[0] != 1

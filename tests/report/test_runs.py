@@ -11,9 +11,9 @@ from rich.console import Console
 
 import lqm
 from lqm.engine import RunFolder
-from lqm.errors import ArtifactError, StoppedError
 from lqm.report.run_table import runs_table
 from lqm.report.runs import find_runs
+from lqm.utils.errors import ArtifactError, StoppedError
 
 SETTINGS = {"steps": 3, "network": "convnet:width=4", "real_batch": 8}
 
@@ -115,15 +115,15 @@ def test_the_score_by_the_sets_own_protocol_counts_else_the_first_else_the_last_
     )
     found = only(run.parent)
     assert (found.accuracy, found.deviation) == (0.5, 0.2)
-    small = lqm.load(run)
-    own = small.manifest["evaluation"]
+    condensed = lqm.load(run)
+    own = condensed.manifest["evaluation"]
     for protocol, accuracies, shown in (
         ({}, (0.1, 0.2), 0.15),
         ({"epochs": 3}, (0.4, 0.5), 0.15),
         (own, (0.8, 0.9), 0.85),
     ):
         score = {"protocol": protocol, "seed": 0, "accuracy": sum(accuracies) / 2, "accuracies": accuracies}
-        small = small.with_score(score)
+        condensed = condensed.with_score(score)
         found = only(run.parent)
         assert (found.accuracy, found.deviation) == pytest.approx((shown, 0.05))
 

@@ -7,7 +7,7 @@ from statistics import fmean, pstdev
 import pytest
 import torch
 
-from lqm.condensed import CondensedPictures
+from lqm.condensed import CondensedImages
 from lqm.report.cases import Case, read_cases
 from lqm.report.standing import standings
 from tests.report.making import PROTOCOL
@@ -43,7 +43,7 @@ def baseline(accuracy, records=20):
 
 def case(*scores, label="dm + lqm"):
     manifest = {"scores": list(scores)} if scores else {}
-    return Case(label, CondensedPictures(None, torch.arange(2), ("a", "b"), manifest), Path("run"))
+    return Case(label, CondensedImages(None, torch.arange(2), ("a", "b"), manifest), Path("run"))
 
 
 def bars(*cases):
@@ -150,15 +150,15 @@ def test_a_way_with_networks_of_the_users_own_is_read():
 
 
 def test_baselines_of_different_sizes_are_told_apart():
-    small = case(entry(baselines={"random": baseline(0.3), "full": baseline(0.9, 1442)}))
+    condensed = case(entry(baselines={"random": baseline(0.3), "full": baseline(0.9, 1442)}))
     large = case(
         entry(records=100, baselines={"random": baseline(0.4, 100), "full": baseline(0.9, 1442)}), label="b"
     )
-    found = bars(small, large)
+    found = bars(condensed, large)
     assert found["random, 20", None].accuracy == 0.3
     assert found["random, 100", None].accuracy == 0.4
     assert ("full", None) in found
-    (standing,) = standings([small, large])
+    (standing,) = standings([condensed, large])
     assert {bar.records: bar.accuracy for bar in standing.real("random")} == {20: 0.3, 100: 0.4}
 
 
@@ -185,7 +185,7 @@ def test_of_ways_that_judged_as_many_sets_the_one_that_they_ask_for_comes_first(
     other, asked = replace(PROTOCOL, epochs=9), {"evaluation": asdict(PROTOCOL)}
     cases = [case(entry(protocol=other), entry(), label=label) for label in "ab"]
     for one in cases:
-        one.small.manifest.update(asked)
+        one.condensed.manifest.update(asked)
     assert [standing.protocol.epochs for standing in standings(cases)] == [PROTOCOL.epochs, 9]
 
 

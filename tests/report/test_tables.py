@@ -62,7 +62,7 @@ def test_nodes_are_called_nodes_and_the_network_by_its_name():
     protocol = GraphProtocol("cat-500", epochs=500, networks=5)
     markdown = score_markdown({"gcn": ROWS}, protocol)
     assert markdown.startswith("| trained on | nodes | accuracy % | recovery % |")
-    assert "pictures" not in markdown
+    assert "images" not in markdown
     assert "from random to all real nodes" in markdown
     assert "cat-500: 5 fresh GCN-2 of width 256, 500 epochs each at rate 0.005" in markdown
     assert "full: 3 networks, 500 epochs" in markdown

@@ -1,4 +1,4 @@
-"""What tests of sketches of pictures and of graphs share."""
+"""What tests of sketches of images and of graphs share."""
 
 import numpy as np
 import torch

@@ -6,11 +6,11 @@ import pytest
 import torch
 
 import lqm
+from lqm.banks import encoder_of_step, overuse
 from lqm.distances import DISTANCES
 from lqm.distances.grid import needs
-from lqm.errors import ConfigError, DataError
-from lqm.images.sources import Pictures
-from lqm.sketches import encoder_of_step, overuse
+from lqm.images.sources import Images
+from lqm.utils.errors import ConfigError, DataError
 
 NETWORK = "convnet:width=8:depth=2"
 
@@ -65,10 +65,10 @@ def test_more_records_than_the_sketch_was_made_for_are_refused(digits, folder, i
 
 
 def changed(digits):
-    """The digits but for one pixel of one picture."""
+    """The digits but for one pixel of one image."""
     images = digits.train.images.clone()
     images[0, 0, 0, 0] = 1 - images[0, 0, 0, 0]
-    return replace(digits, train=Pictures(images, digits.train.labels))
+    return replace(digits, train=Images(images, digits.train.labels))
 
 
 def test_another_source_is_refused_and_the_same_under_another_name_is_not(digits, folder):
@@ -87,12 +87,12 @@ def test_another_method_and_other_settings_than_the_sketchs_are_refused(digits, 
         condense(digits, folder, settings={"network": "mlp"})
     with pytest.raises(ConfigError, match="was made with real_batch = 20, not 21"):
         condense(digits, folder, settings={"real_batch": 21})
-    small = condense(digits, folder, settings={"steps": 2, "network": NETWORK, "learning_rate": 0.5})
-    assert small.manifest["settings"]["network"] == NETWORK
-    assert small.manifest["settings"]["real_batch"] == 20
+    condensed = condense(digits, folder, settings={"steps": 2, "network": NETWORK, "learning_rate": 0.5})
+    assert condensed.manifest["settings"]["network"] == NETWORK
+    assert condensed.manifest["settings"]["real_batch"] == 20
 
 
-def test_a_sketch_of_pictures_is_not_for_graphs_nor_the_other_way_round(tmp_path, digits, folder):
+def test_a_sketch_of_images_is_not_for_graphs_nor_the_other_way_round(tmp_path, digits, folder):
     with pytest.raises(ConfigError, match="'dm'"):
         lqm.condense("digits-knn", budget=10, sketch=folder, show_progress=False)
     options = {"out": tmp_path / "graph", "encoders": 1, "settings": {"width": 8}, "show_progress": False}
@@ -110,7 +110,7 @@ def test_a_sketch_of_pictures_is_not_for_graphs_nor_the_other_way_round(tmp_path
         ({"encoders": 0}, "encoders = 0 can't be used: it should be a whole number, at least 1"),
         ({"max_per_class": 1.5}, "max_per_class = 1.5 can't be used"),
         ({"real_batch": -1}, "real_batch = -1 can't be used"),
-        ({"features": "degree"}, "features is for graphs, and 'digits' is pictures; leave it out"),
+        ({"features": "degree"}, "features is for graphs, and 'digits' is images; leave it out"),
     ],
 )
 def test_what_can_not_be_sketched_is_refused_before_any_folder_is_made(tmp_path, options, message):

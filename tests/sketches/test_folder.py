@@ -10,8 +10,8 @@ import torch
 from safetensors.torch import load_file
 
 import lqm
-from lqm.errors import ArtifactError, ConfigError
-from lqm.sketches import Shard, Sketch, SketchWriter
+from lqm.banks import Shard, Sketch, SketchWriter
+from lqm.utils.errors import ArtifactError, ConfigError
 
 CONFIG = {"method": "dm", "seed": 0}
 SETTINGS = {"network": "convnet:width=8:depth=2"}

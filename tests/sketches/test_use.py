@@ -4,9 +4,9 @@ import pytest
 from torch import nn
 
 import lqm
-from lqm.errors import ArtifactError, ConfigError
+from lqm.banks import Sketch
 from lqm.images.methods.matching import Matching
-from lqm.sketches import Sketch
+from lqm.utils.errors import ArtifactError, ConfigError
 
 OPTIONS = {"max_per_class": 3, "real_batch": 20, "network": "convnet:width=8:depth=2", "show_progress": False}
 
@@ -22,7 +22,7 @@ def condense(source, folder, steps=2, **options):
     return lqm.condense(source, sketch=folder, **options)
 
 
-def test_a_sketch_of_pictures_is_refused_for_a_graph(folder):
+def test_a_sketch_of_images_is_refused_for_a_graph(folder):
     with pytest.raises(ConfigError, match="is of 'digits' and for method 'dm', which this source can't be"):
         lqm.condense("digits-knn", sketch=folder, show_progress=False)
 
@@ -77,7 +77,7 @@ def test_a_file_that_was_cut_short_is_found_before_the_run_begins(digits, folder
         condense(digits, folder, steps=1)
 
 
-def test_all_pictures_at_once_are_refused_where_they_would_not_fit(digits, tmp_path, monkeypatch):
+def test_all_images_at_once_are_refused_where_they_would_not_fit(digits, tmp_path, monkeypatch):
     monkeypatch.setattr(Matching, "real_at_once", 300)
     options = OPTIONS | {"network": "convnet:width=8:depth=2:norm=batch", "real_batch": None}
     with pytest.raises(ConfigError, match=r"normalises by its batch.*give --real-batch 30 or less"):
@@ -86,6 +86,6 @@ def test_all_pictures_at_once_are_refused_where_they_would_not_fit(digits, tmp_p
 
 
 @pytest.mark.parametrize("option", ["compile", "precision"])
-def test_what_chooses_real_pictures_is_neither_compiled_nor_of_a_precision(digits, option):
+def test_what_chooses_real_images_is_neither_compiled_nor_of_a_precision(digits, option):
     with pytest.raises(ConfigError, match=f"{option} has no part in method 'random'; leave it out"):
         lqm.condense(digits, method="random", **{option: "auto"}, show_progress=False)

@@ -8,7 +8,7 @@ import torch
 import lqm
 from lqm.engine.probes import try_bf16
 from lqm.images.evaluation import EvaluationProtocol, score
-from lqm.images.sources import Pictures
+from lqm.images.sources import Images
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -21,9 +21,9 @@ def accuracies(digits, precision):
     for seed in range(3):
         settings = {"steps": 150, "network": "convnet:width=32", "real_batch": 64}
         options = {"seed": seed, "precision": precision, "settings": settings, "show_progress": False}
-        small = lqm.condense(digits, per_class=3, **options)
-        pictures = Pictures(small.images, small.labels)
-        judged = score(lambda j, p=pictures: p, digits, PROTOCOL, seed=seed, device=torch.device("cpu"))
+        condensed = lqm.condense(digits, per_class=3, **options)
+        images = Images(condensed.images, condensed.labels)
+        judged = score(lambda j, p=images: p, digits, PROTOCOL, seed=seed, device=torch.device("cpu"))
         found.append(statistics.mean(judged.accuracies))
     return found
 

@@ -10,10 +10,10 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from lqm.errors import ArtifactError
-from lqm.files import is_temporary, remove_temporaries, write_atomically
+from lqm.utils.errors import ArtifactError
+from lqm.utils.files import is_temporary, remove_temporaries, write_atomically
 
-# 2: pictures may be mosaics, which a reader of 1 would train on as they are; networks are named by a spec.
+# 2: images may be mosaics, which a reader of 1 would train on as they are; networks are named by a spec.
 # 3: nodes of a graph too.
 FORMAT = 3
 _READ = (2, 3)

@@ -7,12 +7,12 @@ from typing import ClassVar, Self
 from torch import Tensor
 
 from lqm.condensed.artefact import Manifest, read_artefact, require_free, write_artefact, write_manifest
-from lqm.errors import ArtifactError
+from lqm.utils.errors import ArtifactError
 
 
 @dataclass(frozen=True, eq=False)
 class CondensedSet:
-    """A small labelled set that stands in for a large one; `CondensedPictures` or `CondensedNodes`.
+    """A small labelled set that stands in for a large one; `CondensedImages` or `CondensedNodes`.
 
     Attributes:
         data: the records, [M, ...].

@@ -15,26 +15,26 @@ import numpy as np
 from safetensors.torch import save as save_tensors
 
 from lqm.condensed.condensed_set import CondensedSet
+from lqm.condensed.images import CondensedImages
 from lqm.condensed.nodes import CondensedNodes
-from lqm.condensed.pictures import CondensedPictures
 from lqm.condensed.sheet import as_png, contact_sheet
-from lqm.errors import ArtifactError
-from lqm.files import write_atomically
-from lqm.names import choose
+from lqm.utils.errors import ArtifactError
+from lqm.utils.files import write_atomically
+from lqm.utils.names import choose
 
 _CLASSES = "classes.json"
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 _LONGEST_NAME = 60
 
 
-def export(small: CondensedSet, to: str, path: Path) -> Path:
+def export(condensed: CondensedSet, to: str, path: Path) -> Path:
     """Write the records of a set, mosaics cut into their cells, for other tools.
 
     Args:
-        small: the set.
-        to: of pictures `folder`: PNG files, a folder a class; `npz`: NumPy, pixels in [0, 1]; `parquet`: as
-            Hugging Face lays it out, with PNG pictures; `torch`: safetensors, normalised, ready to train on;
-            `png`: one picture of all, with mosaics as they are. Of nodes `npz`: NumPy, in the form in which
+        condensed: the set.
+        to: of images `folder`: PNG files, a folder a class; `npz`: NumPy, pixels in [0, 1]; `parquet`: as
+            Hugging Face lays it out, with PNG images; `torch`: safetensors, normalised, ready to train on;
+            `png`: one image of all, with mosaics as they are. Of nodes `npz`: NumPy, in the form in which
             graphs are read; `torch`: safetensors.
         path: the folder or file; a file's suffix is added if it is not there.
 
@@ -47,7 +47,7 @@ def export(small: CondensedSet, to: str, path: Path) -> Path:
     """
     chosen = (
         choose(to, NODE_EXPORTS, "export of nodes")
-        if isinstance(small, CondensedNodes)
+        if isinstance(condensed, CondensedNodes)
         else choose(to, EXPORTS, "export")
     )
     if path.suffix != chosen.suffix and to != "folder":
@@ -56,7 +56,7 @@ def export(small: CondensedSet, to: str, path: Path) -> Path:
         free = not path.exists() or (to == "folder" and path.is_dir() and not any(path.iterdir()))
         if not free:
             raise ArtifactError(f"{path} exists already; choose another name or delete it")
-        chosen.write(small, path)
+        chosen.write(condensed, path)
     except OSError as error:
         raise ArtifactError(
             f"{path} could not be written: {error.strerror or error}; make room or choose another path"
@@ -84,13 +84,13 @@ def safe_names(names: Sequence[str]) -> list[str]:
     return safe
 
 
-def _write_folder(small: CondensedPictures, path: Path) -> None:
+def _write_folder(condensed: CondensedImages, path: Path) -> None:
     """`<class>/<number>.png`, and the classes in the order of their labels in `classes.json`.
 
     All is written beside `path` and then renamed, so that there is never half a folder.
     """
-    images, labels = small.records()
-    folders = safe_names(small.class_names)
+    images, labels = condensed.records()
+    folders = safe_names(condensed.class_names)
     path = path.resolve()
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -102,7 +102,7 @@ def _write_folder(small: CondensedPictures, path: Path) -> None:
                 (partial / folder / f"{number:05}.png").write_bytes(as_png(image))
         classes = [
             {"label": label, "name": name, "folder": folder}
-            for label, (name, folder) in enumerate(zip(small.class_names, folders, strict=True))
+            for label, (name, folder) in enumerate(zip(condensed.class_names, folders, strict=True))
         ]
         (partial / _CLASSES).write_text(json.dumps(classes, indent=2, ensure_ascii=False) + "\n", "utf-8")
         if path.exists():
@@ -113,70 +113,70 @@ def _write_folder(small: CondensedPictures, path: Path) -> None:
         raise
 
 
-def _write_npz(small: CondensedPictures, path: Path) -> None:
+def _write_npz(condensed: CondensedImages, path: Path) -> None:
     """Images float32 [R, C, H, W] in [0, 1], labels int64 [R], class_names, and mean and std to normalise."""
-    images, labels = small.records()
-    preprocessing = small.manifest["preprocessing"]
+    images, labels = condensed.records()
+    preprocessing = condensed.manifest["preprocessing"]
     buffer = BytesIO()
     np.savez(
         buffer,
         images=images.float().numpy(),
         labels=labels.long().numpy(),
-        class_names=np.array(small.class_names, dtype=np.str_),
+        class_names=np.array(condensed.class_names, dtype=np.str_),
         mean=np.array(preprocessing["mean"], dtype=np.float32),
         std=np.array(preprocessing["std"], dtype=np.float32),
     )
     write_atomically(path, buffer.getvalue())
 
 
-def _write_parquet(small: CondensedPictures, path: Path) -> None:
+def _write_parquet(condensed: CondensedImages, path: Path) -> None:
     """Columns `image`, a PNG file and its name, and `label`; class names where Hugging Face looks."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    images, labels = small.records()
+    images, labels = condensed.records()
     features = {
         "image": {"_type": "Image"},
-        "label": {"names": list(small.class_names), "_type": "ClassLabel"},
+        "label": {"names": list(condensed.class_names), "_type": "ClassLabel"},
     }
     schema = pa.schema(
         {"image": pa.struct({"bytes": pa.binary(), "path": pa.string()}), "label": pa.int64()},
         metadata={"huggingface": json.dumps({"info": {"features": features}})},
     )
-    pictures = [{"bytes": as_png(image), "path": f"{i:05}.png"} for i, image in enumerate(images)]
+    labelled = [{"bytes": as_png(image), "path": f"{i:05}.png"} for i, image in enumerate(images)]
     buffer = BytesIO()
-    pq.write_table(pa.table({"image": pictures, "label": labels.tolist()}, schema=schema), buffer)
+    pq.write_table(pa.table({"image": labelled, "label": labels.tolist()}, schema=schema), buffer)
     write_atomically(path, buffer.getvalue())
 
 
-def _write_torch(small: CondensedPictures, path: Path) -> None:
+def _write_torch(condensed: CondensedImages, path: Path) -> None:
     """Tensors `images` and `labels` as `dataset()` gives them, with names and preprocessing as JSON."""
-    images, labels = small.dataset().tensors
+    images, labels = condensed.dataset().tensors
     metadata = {
-        "class_names": json.dumps(small.class_names),
-        "preprocessing": json.dumps(small.manifest["preprocessing"]),
+        "class_names": json.dumps(condensed.class_names),
+        "preprocessing": json.dumps(condensed.manifest["preprocessing"]),
     }
     tensors = {"images": images.contiguous(), "labels": labels.contiguous()}
     write_atomically(path, save_tensors(tensors, metadata))
 
 
-def _write_nodes_npz(small: CondensedNodes, path: Path) -> None:
+def _write_nodes_npz(condensed: CondensedNodes, path: Path) -> None:
     """`x` float32 [M, F], `y` int64 [M], `edge_index` int64 [2, E], and `class_names`."""
     buffer = BytesIO()
     np.savez(
         buffer,
-        x=small.features.float().numpy(),
-        y=small.labels.numpy(),
-        edge_index=small.edges.numpy(),
-        class_names=np.array(small.class_names, dtype=np.str_),
+        x=condensed.features.float().numpy(),
+        y=condensed.labels.numpy(),
+        edge_index=condensed.edges.numpy(),
+        class_names=np.array(condensed.class_names, dtype=np.str_),
     )
     write_atomically(path, buffer.getvalue())
 
 
-def _write_nodes_torch(small: CondensedNodes, path: Path) -> None:
+def _write_nodes_torch(condensed: CondensedNodes, path: Path) -> None:
     """Tensors `features`, `labels` and `edges`, with the names of the classes as JSON."""
-    tensors = {name: tensor.contiguous() for name, tensor in small.tensors().items()}
-    write_atomically(path, save_tensors(tensors, {"class_names": json.dumps(small.class_names)}))
+    tensors = {name: tensor.contiguous() for name, tensor in condensed.tensors().items()}
+    write_atomically(path, save_tensors(tensors, {"class_names": json.dumps(condensed.class_names)}))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Several small pictures in the place of one (Zhao et al. 2023, IDM's partition and expansion).
+"""Several small images in the place of one (Zhao et al. 2023, IDM's partition and expansion).
 
 A mosaic of factor f is cut into f x f cells; each cell, stretched to the whole size, is a record to train on.
 Cells of a size that f does not divide differ by a pixel.
@@ -12,7 +12,7 @@ from torch import Tensor
 
 
 def expand(mosaics: Tensor, factor: int) -> Tensor:
-    """All cells at full size, those of one picture together: [M, C, H, W] to [M * factor**2, C, H, W]."""
+    """All cells at full size, those of one image together: [M, C, H, W] to [M * factor**2, C, H, W]."""
     if factor == 1:
         return mosaics
     size = mosaics.shape[-2:]
@@ -20,13 +20,13 @@ def expand(mosaics: Tensor, factor: int) -> Tensor:
     return torch.stack(cells, dim=1).flatten(0, 1)
 
 
-def compose(pictures: Tensor, factor: int) -> Tensor:
-    """The mosaics whose cells are these pictures, made small; `expand` gives them back, less some detail."""
+def compose(images: Tensor, factor: int) -> Tensor:
+    """The mosaics whose cells are these images, made small; `expand` gives them back, less some detail."""
     if factor == 1:
-        return pictures
-    parts = pictures.unflatten(0, (-1, factor**2))
+        return images
+    parts = images.unflatten(0, (-1, factor**2))
     mosaics: Tensor = parts[:, 0].clone()
-    for part, (rows, columns) in zip(parts.unbind(dim=1), _cells(pictures.shape[-2:], factor), strict=True):
+    for part, (rows, columns) in zip(parts.unbind(dim=1), _cells(images.shape[-2:], factor), strict=True):
         mosaics[..., rows, columns] = _resized(part, mosaics[..., rows, columns].shape[-2:])
     return mosaics
 

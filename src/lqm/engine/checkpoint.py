@@ -7,7 +7,7 @@ from typing import NamedTuple
 from safetensors.torch import load, save
 from torch import Tensor
 
-from lqm.files import short_hash, write_atomically
+from lqm.utils.files import short_hash, write_atomically
 
 _KEPT = 2
 

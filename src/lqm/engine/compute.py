@@ -7,8 +7,8 @@ from typing import Any, Literal, ParamSpec
 import torch
 
 from lqm.engine.probes import compile_problem, try_bf16
-from lqm.errors import ConfigError
-from lqm.sentences import first_line
+from lqm.utils.errors import ConfigError
+from lqm.utils.sentences import first_line
 
 P = ParamSpec("P")
 Tensors = tuple[torch.Tensor, ...]

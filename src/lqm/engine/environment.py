@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from lqm import __version__
-from lqm.errors import ConfigError
+from lqm.utils.errors import ConfigError
 
 
 def resolve_device(name: str) -> torch.device:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lqm.engine.progress import Verdict
 from lqm.engine.run import Metrics
-from lqm.errors import ConfigError
+from lqm.utils.errors import ConfigError
 
 
 class Events:

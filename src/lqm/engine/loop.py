@@ -19,7 +19,7 @@ from lqm.engine.events import events_in
 from lqm.engine.panel import follow
 from lqm.engine.progress import Verdict, warn
 from lqm.engine.run import Metrics, RunFolder
-from lqm.errors import ConfigError, DivergedError, StoppedError
+from lqm.utils.errors import ConfigError, DivergedError, StoppedError
 
 _SAVING_SHARE = 10
 

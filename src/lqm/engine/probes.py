@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from lqm.sentences import first_line
+from lqm.utils.sentences import first_line
 
 _SECONDS = 120.0
 

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from lqm.engine.checkpoint import Checkpoint, latest_checkpoint, save_checkpoint
 from lqm.engine.progress import Verdict, warn
-from lqm.errors import ArtifactError, ConfigError
-from lqm.files import is_temporary, remove_temporaries, write_atomically
+from lqm.utils.errors import ArtifactError, ConfigError
+from lqm.utils.files import is_temporary, remove_temporaries, write_atomically
 
 Config = dict[str, Any]
 Metrics = Mapping[str, float]

@@ -7,7 +7,7 @@ import torch
 
 from lqm.graphs.graph import Graph, undirected
 from lqm.graphs.population import Population, chosen_features, population
-from lqm.graphs.source import GraphSource
+from lqm.graphs.sources.source import GraphSource
 
 BASELINES = ("random", "herding", "k-centre", "full")
 

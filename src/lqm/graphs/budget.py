@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lqm.errors import ConfigError
+from lqm.utils.errors import ConfigError
 
 
 def parse_budget(budget: int | str, nodes: int) -> int:

@@ -10,7 +10,7 @@ from torch import Tensor
 from lqm.engine.randomness import seeded
 from lqm.graphs.graph import Graph
 from lqm.graphs.networks import NETWORKS, GraphNetwork, Inputs, NetworkMaker, describe, make_network
-from lqm.graphs.source import GraphSource
+from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.training import TrainingSet, adam, predict, train
 from lqm.latents import ClassLatents, LatentMatch, match_of_classes, matched
 from lqm.scorebook import Finding, keep

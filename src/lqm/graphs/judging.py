@@ -16,15 +16,15 @@ from lqm.graphs.evaluation import (
 )
 from lqm.graphs.graph import as_graph
 from lqm.graphs.networks import GraphNetwork, Inputs, check_spec
-from lqm.graphs.source import GraphSource
 from lqm.graphs.sources import load_graph
+from lqm.graphs.sources.source import GraphSource
 from lqm.latents import ClassLatents
 from lqm.scores import Kind
 
 
 def _records(
     name: str,
-    small: CondensedNodes,
+    condensed: CondensedNodes,
     source: GraphSource,
     protocol: GraphProtocol,
     seed: int,
@@ -32,9 +32,9 @@ def _records(
 ) -> Chooser:
     """What network j is trained on: the condensed nodes, or a baseline of as many of each class."""
     if name == "condensed":
-        nodes = as_graph(small)
+        nodes = as_graph(condensed)
         return lambda j: nodes
-    counts = small.labels[small.labels >= 0].bincount(minlength=len(source.class_names))
+    counts = condensed.labels[condensed.labels >= 0].bincount(minlength=len(source.class_names))
     return baseline(name, source, counts.tolist(), seed)
 
 
@@ -45,8 +45,8 @@ def _latents(
     network.eval()
     real = Inputs(source.graph.features, source.graph.adjacency, torch.device("cpu"))
     around = network.embed(real)
-    for small in sets:
-        data = training_set(as_graph(small), real, source)
+    for condensed in sets:
+        data = training_set(as_graph(condensed), real, source)
         yield list(class_latents(around, network.embed(data.inputs), data, source))
 
 

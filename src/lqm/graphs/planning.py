@@ -6,19 +6,7 @@ from typing import Any
 
 import torch
 
-from lqm.distances import Distance
-from lqm.engine import environment
-from lqm.graphs.budget import parse_budget, shares
-from lqm.graphs.evaluation import PROTOCOLS
-from lqm.graphs.methods import METHODS
-from lqm.graphs.methods.cat import CaT
-from lqm.graphs.population import population
-from lqm.graphs.source import GraphSource
-from lqm.graphs.sources import load_graph
-from lqm.names import choose
-from lqm.planning import Plan, distance_for, distance_record, in_words, titled
-from lqm.settings import make_settings
-from lqm.sketches import (
+from lqm.banks import (
     Sketch,
     advice,
     require_fine_enough,
@@ -26,6 +14,18 @@ from lqm.sketches import (
     sketched_method,
     sketched_settings,
 )
+from lqm.distances import Distance
+from lqm.engine import environment
+from lqm.graphs.budget import parse_budget, shares
+from lqm.graphs.evaluation import PROTOCOLS
+from lqm.graphs.methods import METHODS
+from lqm.graphs.methods.cat import CaT
+from lqm.graphs.population import population
+from lqm.graphs.sources import load_graph
+from lqm.graphs.sources.source import GraphSource
+from lqm.methods.plan import Plan, distance_for, distance_record, in_words, titled
+from lqm.utils.names import choose
+from lqm.utils.settings import make_settings
 
 _PROTOCOL = "cat-500"
 

@@ -7,10 +7,10 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from lqm.coresets import RULES
 from lqm.engine.randomness import generator
 from lqm.graphs.graph import Features, Graph, dense, rows
 from lqm.graphs.propagation import propagate
+from lqm.methods.rules import RULES
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Population:
 
     class_names: tuple[str, ...]
     own: Sequence[Features] = field(repr=False)
-    heard: Sequence[Features] = field(repr=False)
+    propagated: Sequence[Features] = field(repr=False)
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -39,11 +39,11 @@ class Population:
 
 def population(graph: Graph, by_class: Sequence[Tensor], class_names: Sequence[str], hops: int) -> Population:
     """The population of a graph: `by_class[c]` are the numbers of the training nodes of class c."""
-    heard = propagate(graph.features, graph.adjacency, hops)
+    propagated = propagate(graph.features, graph.adjacency, hops)
     return Population(
         tuple(class_names),
         [rows(graph.features, nodes) for nodes in by_class],
-        [rows(heard, nodes) for nodes in by_class],
+        [rows(propagated, nodes) for nodes in by_class],
     )
 
 
@@ -52,7 +52,7 @@ def joined(parts: Sequence[Population]) -> Population:
     return Population(
         tuple(name for part in parts for name in part.class_names),
         [own for part in parts for own in part.own],
-        [heard for part in parts for heard in part.heard],
+        [propagated for part in parts for propagated in part.propagated],
     )
 
 
@@ -74,7 +74,7 @@ def choose_nodes(
     if rule == "random":
         chosen = torch.randperm(size, generator=draws)[:count]
     else:
-        chosen = RULES[rule](dense(population.heard[label]), min(count, size), draws)
+        chosen = RULES[rule](dense(population.propagated[label]), min(count, size), draws)
     return chosen[torch.arange(count) % len(chosen)]
 
 

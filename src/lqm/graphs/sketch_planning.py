@@ -6,19 +6,19 @@ from typing import Any
 
 import torch
 
+from lqm.banks import FINENESS, SketchPlan, SketchWriter, settings_to_sketch, sketch_config
 from lqm.distances import DISTANCES
 from lqm.distances.grid import quantile_grid
 from lqm.engine import environment
-from lqm.errors import ConfigError
 from lqm.graphs.methods import METHODS
 from lqm.graphs.methods.cat import CaT
 from lqm.graphs.population import population
 from lqm.graphs.sketching import remembered_weights
 from lqm.graphs.sources import load_graph
-from lqm.names import choose
-from lqm.planning import in_words
-from lqm.settings import make_settings
-from lqm.sketches import FINENESS, SketchPlan, SketchWriter, settings_to_sketch, sketch_config
+from lqm.methods.plan import in_words
+from lqm.utils.errors import ConfigError
+from lqm.utils.names import choose
+from lqm.utils.settings import make_settings
 
 
 def plan_graph_sketch(

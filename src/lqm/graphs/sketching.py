@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
-from lqm.errors import ArtifactError
+from lqm.banks import Shard
 from lqm.graphs.encoders import Encoder
-from lqm.sketches import Shard
+from lqm.utils.errors import ArtifactError
 
 _REMEMBERED = 64
 

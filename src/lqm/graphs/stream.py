@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 
 from lqm.engine.randomness import generator
-from lqm.errors import ConfigError, DataError
 from lqm.graphs.graph import Graph
-from lqm.graphs.source import GraphSource
 from lqm.graphs.sources.features import degree_features
 from lqm.graphs.sources.notes import counted
-from lqm.names import choose
+from lqm.graphs.sources.source import GraphSource
+from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.names import choose
 
 _ORDERS = dict.fromkeys(("labels", "shuffled"))
 _REMAINDERS = dict.fromkeys(("last", "drop"))

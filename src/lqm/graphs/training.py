@@ -9,9 +9,9 @@ import torch.nn.functional as F  # noqa: N812
 from scipy.sparse import block_diag, csr_array
 from torch import Tensor
 
-from lqm.errors import DivergedError
 from lqm.graphs.graph import stacked
 from lqm.graphs.networks import GraphNetwork, Inputs
+from lqm.utils.errors import DivergedError
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,1 +1,1 @@
-"""Pictures: sources, networks, augmentation, methods and evaluation."""
+"""Images: sources, networks, augmentation, methods and evaluation."""

@@ -1,8 +1,8 @@
 """The six differentiable siamese augmentations (Zhao & Bilen 2021, DSA) with an explicit parameter record.
 
 A record holds the drawn numbers, not a random state, so the same transform can be replayed on a batch of
-any length: one row is shared by every picture (matching), a row a picture gives each its own (training).
-All operations act on normalised pictures, where 0 is the mean colour, and let gradients through.
+any length: one row is shared by every image (matching), a row an image gives each its own (training).
+All operations act on normalised images, where 0 is the mean colour, and let gradients through.
 """
 
 import math
@@ -23,13 +23,13 @@ class Record:
 
 
 def draw(operations: Sequence[str], generator: torch.Generator, rows: int = 1) -> Record:
-    """Draw one operation uniformly, and its numbers: one row to share, or one for each of `rows` pictures."""
+    """Draw one operation uniformly, and its numbers: one row to share, or one for each of `rows` images."""
     operation = operations[int(torch.randint(len(operations), (1,), generator=generator))]
     return Record(operation, torch.rand(rows, NUMBERS[operation], generator=generator))
 
 
 def augment(images: Tensor, record: Record) -> Tensor:
-    """Apply a record to a batch of square pictures, [B, C, H, H]."""
+    """Apply a record to a batch of square images, [B, C, H, H]."""
     numbers = record.numbers.to(images).view(len(record.numbers), -1, 1, 1, 1)
     return _APPLY[record.operation](images, *numbers.unbind(dim=1))
 

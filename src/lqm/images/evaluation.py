@@ -1,4 +1,4 @@
-"""What a set of pictures is worth: the test accuracy of fresh networks trained on it."""
+"""What a set of images is worth: the test accuracy of fresh networks trained on it."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from lqm.condensed import CondensedPictures
+from lqm.condensed import CondensedImages
 from lqm.engine.compute import Compute
 from lqm.engine.randomness import generator, seeded
 from lqm.images.networks import (
@@ -19,7 +19,7 @@ from lqm.images.networks import (
     make_network,
     numbers_found,
 )
-from lqm.images.sources import ImageSource, Pictures
+from lqm.images.sources import Images, ImageSource
 from lqm.images.training import latent_features, predict, train
 from lqm.latents import ClassLatents, LatentMatch, match_of_classes, matched
 from lqm.scorebook import Finding, keep
@@ -28,14 +28,14 @@ from lqm.scores import AfterEach, Protocol, Score, finding, score_networks
 
 @dataclass(frozen=True)
 class EvaluationProtocol(Protocol):
-    """How networks are trained on pictures and judged.
+    """How networks are trained on images and judged.
 
     The schedule is the field's: epochs 0 to `epochs`, and after epoch `epochs // 2 + 1` a new optimiser
     with a tenth of the learning rate. The whole training set, on which that would take days, is learned by
     `full_networks` networks, each in about `full_steps` steps of the same schedule.
     """
 
-    records: ClassVar[str] = "pictures"
+    records: ClassVar[str] = "images"
 
     network: str = "convnet"
     full_networks: int = 5
@@ -52,7 +52,7 @@ class EvaluationProtocol(Protocol):
         return describe(self.network) if known else self.network.removeprefix("own:")
 
     def epochs_for(self, records: int, *, full: bool = False) -> int:
-        """Epochs on a set of so many pictures; fewer on a large `full` training set."""
+        """Epochs on a set of so many images; fewer on a large `full` training set."""
         return min(self.epochs, ceil(self.full_steps / ceil(records / self.batch))) if full else self.epochs
 
 
@@ -83,7 +83,7 @@ PROTOCOLS = {
 
 
 def score(
-    pictures: Callable[[int], Pictures],
+    images: Callable[[int], Images],
     source: ImageSource,
     protocol: EvaluationProtocol,
     *,
@@ -94,12 +94,12 @@ def score(
     compute: Compute | None = None,
     after_each: AfterEach = lambda count, metrics: None,
 ) -> Score:
-    """Train the protocol's networks, network j on `pictures(j)`, and test them on the source's test set.
+    """Train the protocol's networks, network j on `images(j)`, and test them on the source's test set.
 
     What a network found is kept, so that an evaluation that was stopped goes on after the last one.
 
     Args:
-        pictures: what network j is trained on.
+        images: what network j is trained on.
         source: has the test set, and the real distributions.
         protocol: how they are trained.
         seed: of the networks and of their training.
@@ -112,7 +112,7 @@ def score(
     how = compute or Compute()
 
     def judge(j: int) -> tuple[int, Finding]:
-        chosen = pictures(j)
+        chosen = images(j)
         key = {
             "protocol": protocol.rules,
             "seed": seed,
@@ -134,7 +134,7 @@ def score(
 
 
 def _judge(
-    pictures: Pictures,
+    images: Images,
     source: ImageSource,
     protocol: EvaluationProtocol,
     maker: str | NetworkMaker,
@@ -147,13 +147,13 @@ def _judge(
 ) -> Finding:
     """What one network finds, as plain numbers."""
     network = fresh_network(source, maker, seed, index).to(device)
-    before = latent_match(network, pictures, source, compute)
+    before = latent_match(network, images, source, compute)
     with seeded(seed, "evaluation training", index):
         train(
             network,
-            pictures,
+            images,
             source,
-            epochs=protocol.epochs_for(len(pictures.labels), full=full),
+            epochs=protocol.epochs_for(len(images.labels), full=full),
             learning_rate=protocol.learning_rate,
             momentum=protocol.momentum,
             weight_decay=protocol.weight_decay,
@@ -161,7 +161,7 @@ def _judge(
             draws=generator(seed, "evaluation batches", index),
             compute=compute,
         )
-    after = latent_match(network, pictures, source, compute)
+    after = latent_match(network, images, source, compute)
     named = predict(network, source, compute)
     return finding(named, source.test.labels, len(source.class_names), before, after)
 
@@ -173,28 +173,28 @@ def fresh_network(source: ImageSource, maker: str | NetworkMaker, seed: int, ind
 
 
 def numbers_to_evaluate(
-    source: ImageSource, protocol: EvaluationProtocol, small: CondensedPictures, full: bool
+    source: ImageSource, protocol: EvaluationProtocol, condensed: CondensedImages, full: bool
 ) -> float:
     """About how many numbers all layers give while the networks of one training set learn.
 
-    That set is the condensed one, or a baseline of as many pictures, or the `full` training set.
+    That set is the condensed one, or a baseline of as many images, or the `full` training set.
     """
-    records = len(source.train.labels if full else small.records()[1])
+    records = len(source.train.labels if full else condensed.records()[1])
     networks = protocol.full_networks if full else protocol.networks
     seen = networks * protocol.epochs_for(records, full=full) * records
     return 3.0 * seen * numbers_found(fresh_network(source, protocol.network, 0, 0), source.shape)
 
 
 def latent_match(
-    network: Network, pictures: Pictures, source: ImageSource, compute: Compute | None = None
+    network: Network, labelled: Images, source: ImageSource, compute: Compute | None = None
 ) -> LatentMatch:
-    """How well pictures keep the latent distributions of their classes under one network."""
+    """How well labelled keep the latent distributions of their classes under one network."""
 
     def features(images: Tensor, label: int) -> Tensor:
         return class_features(network, images, label, source, compute)
 
     return match_of_classes(
-        ClassLatents(label, features(real, label), features(pictures.of_class(label), label))
+        ClassLatents(label, features(real, label), features(labelled.of_class(label), label))
         for label, real in enumerate(source.by_class)
     )
 
@@ -202,5 +202,5 @@ def latent_match(
 def class_features(
     network: Network, images: Tensor, label: int, source: ImageSource, compute: Compute | None = None
 ) -> Tensor:
-    """What a network finds in pictures of one class; in 500 if there are more, always the same ones."""
+    """What a network finds in images of one class; in 500 if there are more, always the same ones."""
     return latent_features(network, matched(images, label), source, compute)

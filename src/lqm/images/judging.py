@@ -1,10 +1,10 @@
-"""How condensed pictures are judged, for `lqm.evaluate`."""
+"""How condensed images are judged, for `lqm.evaluate`."""
 
 from collections.abc import Iterator, Sequence
 
 import torch
 
-from lqm.condensed import CondensedPictures
+from lqm.condensed import CondensedImages
 from lqm.images.baselines import BASELINES, Chooser, baseline
 from lqm.images.evaluation import (
     PROTOCOLS,
@@ -15,41 +15,41 @@ from lqm.images.evaluation import (
     score,
 )
 from lqm.images.networks import Network, check_spec
-from lqm.images.sources import ImageSource, Pictures, load_source
+from lqm.images.sources import Images, ImageSource, load_source
 from lqm.latents import ClassLatents
 from lqm.scores import Kind
 
 
 def _records(
     name: str,
-    small: CondensedPictures,
+    condensed: CondensedImages,
     source: ImageSource,
     protocol: EvaluationProtocol,
     seed: int,
     device: torch.device,
 ) -> Chooser:
-    """What network j is trained on: the condensed pictures, or a baseline of as many."""
+    """What network j is trained on: the condensed images, or a baseline of as many."""
     if name == "condensed":
-        pictures = Pictures(*small.records())
-        return lambda j: pictures
-    return baseline(name, source, small.manifest["per_class"], seed, protocol.network, device)
+        images = Images(*condensed.records())
+        return lambda j: images
+    return baseline(name, source, condensed.manifest["per_class"], seed, protocol.network, device)
 
 
 def _latents(
-    network: Network, sets: Sequence[CondensedPictures], source: ImageSource
+    network: Network, sets: Sequence[CondensedImages], source: ImageSource
 ) -> Iterator[list[ClassLatents]]:
     real = [class_features(network, images, label, source) for label, images in enumerate(source.by_class)]
-    for small in sets:
-        pictures = Pictures(*small.records())
+    for condensed in sets:
+        labelled = Images(*condensed.records())
         yield [
-            ClassLatents(label, features, class_features(network, pictures.of_class(label), label, source))
+            ClassLatents(label, features, class_features(network, labelled.of_class(label), label, source))
             for label, features in enumerate(real)
         ]
 
 
-PICTURES = Kind(
-    what="pictures",
-    told_by="pictures, labels, class names or augmentation",
+IMAGES = Kind(
+    what="images",
+    told_by="images, labels, class names or augmentation",
     protocols=PROTOCOLS,
     baselines=BASELINES,
     read_protocol=EvaluationProtocol,

@@ -1,31 +1,31 @@
-"""The real pictures that a synthetic one resembles most."""
+"""The real images that a synthetic one resembles most."""
 
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from lqm.pixels import pixels
+from lqm.utils.pixels import pixels
 
-# Pixels of real pictures that are compared at a time, and candidates that are compared again, one by one.
+# Pixels of real images that are compared at a time, and candidates that are compared again, one by one.
 _CHUNK, _MORE = 1 << 23, 8
 
 
 class Nearest(NamedTuple):
-    """Of each picture its nearest real ones, from the nearest on: distances and places, each [M, count]."""
+    """Of each image its nearest real ones, from the nearest on: distances and places, each [M, count]."""
 
     distances: Tensor
     places: Tensor
 
 
-def nearest(pictures: Tensor, real: Tensor, count: int) -> Nearest:
+def nearest(images: Tensor, real: Tensor, count: int) -> Nearest:
     """Nearest neighbours by the root mean square difference of pixels in [0, 1].
 
-    Shapes: pictures [M, C, H, W] in [0, 1], real [N, C, H, W] as they are stored.
+    Shapes: images [M, C, H, W] in [0, 1], real [N, C, H, W] as they are stored.
     """
-    own = pictures.flatten(1)
+    own = images.flatten(1)
     candidates = min(count + _MORE, len(real))
-    # In single precision the difference of such sums is lost where large pictures are almost equal.
+    # In single precision the difference of such sums is lost where large images are almost equal.
     exactly = own.double()
     squared, places = exactly[:, :0], torch.empty(len(own), 0, dtype=torch.int64)
     rows = max(1, _CHUNK // own.shape[1])
@@ -38,8 +38,8 @@ def nearest(pictures: Tensor, real: Tensor, count: int) -> Nearest:
         places = places.gather(1, kept)
     exact = torch.stack(
         [
-            (pixels(real[chosen]).flatten(1) - picture).square().mean(dim=1).sqrt()
-            for picture, chosen in zip(own, places, strict=True)
+            (pixels(real[chosen]).flatten(1) - image).square().mean(dim=1).sqrt()
+            for image, chosen in zip(own, places, strict=True)
         ]
     )
     distances, order = exact.sort(dim=1, stable=True)

@@ -1,4 +1,4 @@
-"""From what the user asked for to a condensation of pictures that is ready to begin."""
+"""From what the user asked for to a condensation of images that is ready to begin."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -8,22 +8,7 @@ from typing import Any
 
 import torch
 
-from lqm.coresets import RULES
-from lqm.distances import Distance
-from lqm.engine import environment
-from lqm.engine.compute import Compute, decide
-from lqm.engine.randomness import seeded
-from lqm.errors import ConfigError, DataError
-from lqm.images.evaluation import PROTOCOLS
-from lqm.images.methods import METHODS
-from lqm.images.methods.matching import Matching
-from lqm.images.networks import NetworkMaker, factory_name, make_network
-from lqm.images.sources import ImageSource, load_source
-from lqm.names import choose
-from lqm.planning import Plan, Stage, distance_for, distance_record, in_words, titled
-from lqm.recipes import Recipe, fitting_recipe, named_recipe
-from lqm.settings import make_settings
-from lqm.sketches import (
+from lqm.banks import (
     Sketch,
     advice,
     require_fine_enough,
@@ -31,9 +16,24 @@ from lqm.sketches import (
     sketched_method,
     sketched_settings,
 )
+from lqm.distances import Distance
+from lqm.engine import environment
+from lqm.engine.compute import Compute, decide
+from lqm.engine.randomness import seeded
+from lqm.images.evaluation import PROTOCOLS
+from lqm.images.methods import METHODS
+from lqm.images.methods.matching import Matching
+from lqm.images.networks import NetworkMaker, factory_name, make_network
+from lqm.images.sources import ImageSource, load_source
+from lqm.methods.plan import Plan, Stage, distance_for, distance_record, in_words, titled
+from lqm.methods.rules import RULES
+from lqm.recipes import Recipe, fitting_recipe, named_recipe
+from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.names import choose
+from lqm.utils.settings import make_settings
 
 
-def plan_pictures(
+def plan_images(
     source: str | Path | ImageSource,
     *,
     method: str | None,
@@ -165,11 +165,11 @@ def recipe_for(
 
 
 def _per_class(per_class: int, source: ImageSource) -> int:
-    """The budget, if every class has as many pictures."""
+    """The budget, if every class has as many images."""
     count, name = min(zip(source.train.labels.bincount().tolist(), source.class_names, strict=True))
     if count < per_class:
         raise DataError(
-            f"class '{name}' of '{source.name}' has {count} training pictures, fewer than "
+            f"class '{name}' of '{source.name}' has {count} training images, fewer than "
             f"per_class = {per_class}; ask for at most {count}"
         )
     return per_class

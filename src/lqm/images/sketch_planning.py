@@ -1,4 +1,4 @@
-"""From what the user asked for to a sketch of pictures that is ready to be made."""
+"""From what the user asked for to a sketch of images that is ready to be made."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -7,23 +7,23 @@ from typing import Any
 
 import torch
 
+from lqm.banks import FINENESS, SketchPlan, SketchWriter, settings_to_sketch, sketch_config
 from lqm.distances import DISTANCES
 from lqm.engine import environment
 from lqm.engine.compute import decide
 from lqm.engine.randomness import generator, seeded
-from lqm.errors import ConfigError
 from lqm.images.methods import METHODS
 from lqm.images.methods.matching import Matching
 from lqm.images.methods.sketched import sketched
 from lqm.images.planning import recipe_for
 from lqm.images.sources import ImageSource, load_source
-from lqm.names import choose
-from lqm.planning import in_words
-from lqm.settings import make_settings
-from lqm.sketches import FINENESS, SketchPlan, SketchWriter, settings_to_sketch, sketch_config
+from lqm.methods.plan import in_words
+from lqm.utils.errors import ConfigError
+from lqm.utils.names import choose
+from lqm.utils.settings import make_settings
 
 
-def plan_picture_sketch(
+def plan_image_sketch(
     source: str | Path | ImageSource,
     *,
     method: str | None,
@@ -59,7 +59,7 @@ def plan_picture_sketch(
         augmentation=augmentation,
         show_progress=show_progress,
     )
-    whole = max(len(pictures) for pictures in data.by_class)
+    whole = max(len(images) for images in data.by_class)
     recipe = recipe_for(data, None, name, None, device)
     looked_at = {} if real_batch is None else {"real_batch": real_batch}
     chosen = {**recipe.settings, "real_batch": whole, **given, **looked_at}
@@ -74,7 +74,7 @@ def plan_picture_sketch(
     if learner.sees_all_at_once and resolved.real_batch * len(data.class_names) > Matching.real_at_once:
         most = max(1, Matching.real_at_once // len(data.class_names))
         raise ConfigError(
-            f"{resolved.network} normalises by its batch, so all real pictures would have to go through it "
+            f"{resolved.network} normalises by its batch, so all real images would have to go through it "
             f"at once; give --real-batch {most} or less"
         )
     fixed = {name: asdict(resolved)[name] for name in kind.view_settings}
@@ -87,7 +87,7 @@ def plan_picture_sketch(
 
 
 def _add(learner: Matching, writer: SketchWriter, number: int, size: int) -> None:
-    """Make encoder number n and what it leaves behind of the real pictures, and write both."""
+    """Make encoder number n and what it leaves behind of the real images, and write both."""
     with seeded(learner.seed, "sketch forward", number):
         state = learner.encoder_state(number, lambda earlier: writer.read(earlier).below("encoder"))
         sight, _ = learner.encoder(state)

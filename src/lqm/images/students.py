@@ -1,4 +1,4 @@
-"""Networks that learn from real pictures while a set is being made."""
+"""Networks that learn from real images while a set is being made."""
 
 import copy
 from collections.abc import Callable
@@ -33,7 +33,7 @@ class Student:
         return self._right / self._seen if self._seen else 0.0
 
     def learn(self, images: Tensor, labels: Tensor) -> float:
-        """One step on a batch of normalised pictures; gives the loss."""
+        """One step on a batch of normalised images; gives the loss."""
         self.network.train()
         (logits,) = self._answer(images)
         loss = F.cross_entropy(logits, labels)
@@ -142,7 +142,7 @@ class StudentQueue:
 def draw_real(
     source: ImageSource, count: int, draws: torch.Generator, device: torch.device
 ) -> tuple[Tensor, Tensor]:
-    """Normalised training pictures of any class, and their labels."""
+    """Normalised training images of any class, and their labels."""
     chosen = torch.randperm(len(source.train.labels), generator=draws)[:count]
     images = source.normalised(source.train.images[chosen].to(device))
     return images, source.train.labels[chosen].to(device)

@@ -1,4 +1,4 @@
-"""Training a network on pictures, as the field does, and looking at pictures through it."""
+"""Training a network on images, as the field does, and looking at images through it."""
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -7,15 +7,15 @@ from torch import Tensor
 from lqm.engine.compute import Compute
 from lqm.images.augment import augment, draw
 from lqm.images.networks import Embedding, Logits, Look, Network, Sight, sights
-from lqm.images.sources import ImageSource, Pictures
+from lqm.images.sources import Images, ImageSource
 
-# Numbers of a set that is kept normalised, and pictures that are normalised at a time.
+# Numbers of a set that is kept normalised, and images that are normalised at a time.
 _RESIDENT, _NORMALISED = 2**24, 1024
 
 
 def train(
     network: Network,
-    pictures: Pictures,
+    labelled: Images,
     source: ImageSource,
     *,
     epochs: int,
@@ -29,7 +29,7 @@ def train(
     """Train for epochs 0 to `epochs`, at a tenth of the rate after epoch `epochs // 2 + 1`.
 
     The lower rate comes with a new optimiser, which has no momentum yet. Each batch is augmented by one
-    operation, with own numbers for each picture.
+    operation, with own numbers for each image.
     """
 
     def optimizer(rate: float) -> torch.optim.SGD:
@@ -38,16 +38,16 @@ def train(
     network.train()
     device = _device(network)
     answer = _sight(network, Logits, compute)
-    labels = pictures.labels.to(device)
+    labels = labelled.labels.to(device)
     # A small set is normalised once and for all.
-    small = pictures.images.numel() <= _RESIDENT
-    resident = source.normalised(pictures.images.to(device)) if small else None
+    small = labelled.images.numel() <= _RESIDENT
+    resident = source.normalised(labelled.images.to(device)) if small else None
     current = optimizer(learning_rate)
     for epoch in range(epochs + 1):
         for chosen in torch.randperm(len(labels), generator=draws).split(batch):
             record = draw(source.augmentation, draws, rows=len(chosen))
             images = (
-                source.normalised(pictures.images[chosen].to(device))
+                source.normalised(labelled.images[chosen].to(device))
                 if resident is None
                 else resident[chosen.to(device)]
             )
@@ -63,19 +63,19 @@ def train(
 def latent_features(
     network: Network, images: Tensor, source: ImageSource, compute: Compute | None = None
 ) -> Tensor:
-    """What a trained network finds in pictures as they are stored, [N, F], on the network's device."""
+    """What a trained network finds in images as they are stored, [N, F], on the network's device."""
     return _found(network, Embedding, images, source, compute)
 
 
 def predict(network: Network, source: ImageSource, compute: Compute | None = None) -> Tensor:
-    """The class that a network names for each test picture, [N]."""
+    """The class that a network names for each test image, [N]."""
     return _found(network, Logits, source.test.images, source, compute).argmax(dim=1).cpu()
 
 
 def _found(
     network: Network, look: Look, images: Tensor, source: ImageSource, compute: Compute | None
 ) -> Tensor:
-    """What a network in evaluation mode finds in stored pictures, which are normalised a few at a time."""
+    """What a network in evaluation mode finds in stored images, which are normalised a few at a time."""
     sight = _sight(network.eval(), look, compute)
     parts = (source.normalised(part.to(_device(network))) for part in images.split(_NORMALISED))
     return torch.cat([sight.of_many(part)[0] for part in parts])

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from lqm.names import choose
+from lqm.utils.names import choose
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def recipe_sources() -> list[str]:
 def named_recipe(source: str, name: str) -> Recipe:
     """The recipe of a source by its name."""
     return choose(
-        name, load_recipes(source), f"recipe for {'pictures of your own' if source == 'own' else source}"
+        name, load_recipes(source), f"recipe for {'images of your own' if source == 'own' else source}"
     )
 
 

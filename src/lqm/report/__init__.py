@@ -1,1 +1,1 @@
-"""What a person looks at: tables and pictures."""
+"""What a person looks at: tables and images."""

@@ -25,24 +25,24 @@ class Case:
     """
 
     label: str
-    small: CondensedSet
+    condensed: CondensedSet
     folder: Path
 
     @property
     def manifest(self) -> Manifest:
         """Where the set comes from, how it was made, and what it scored."""
-        return self.small.manifest
+        return self.condensed.manifest
 
     @property
     def kind(self) -> Kind:
-        """How it is judged: as pictures, or as nodes."""
-        return kind_of(self.small)
+        """How it is judged: as images, or as nodes."""
+        return kind_of(self.condensed)
 
     @property
     def records(self) -> int:
         """How many a network is trained on: cells of mosaics, nodes with a label."""
         cells: int = self.manifest.get("mosaic", 1) ** 2
-        return cells * int((self.small.labels >= 0).sum())
+        return cells * int((self.condensed.labels >= 0).sum())
 
 
 def read_cases(folders: Sequence[str | Path]) -> list[Case]:
@@ -53,9 +53,9 @@ def read_cases(folders: Sequence[str | Path]) -> list[Case]:
         ConfigError: when it is the memory of a stream.
     """
     sets = {folder: load(folder) for folder in each_once(folders)}
-    for small in sets.values():
-        refuse_memory(small.manifest)
-    labels = distinct_labels([small.manifest for small in sets.values()], [*sets])
+    for condensed in sets.values():
+        refuse_memory(condensed.manifest)
+    labels = distinct_labels([condensed.manifest for condensed in sets.values()], [*sets])
     return [Case(label, sets[path], path) for label, path in zip(labels, sets, strict=True)]
 
 

@@ -15,7 +15,7 @@ from lqm.scores import refuse_memory
 Manifest = dict[str, Any]
 
 _COLUMNS = ("steps", "runs", "accuracy %", "CvM", "extremes\n%", "seconds")
-# What a run's size is called in its manifest, and in a table: pictures of each class, or nodes in all.
+# What a run's size is called in its manifest, and in a table: images of each class, or nodes in all.
 _SIZES = {"per_class": "per\nclass", "budget": "budget"}
 _KIND = ("method", "distance", "steps", "settings")
 NOTE = (
@@ -38,10 +38,10 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
     Runs that differ by their seed alone share a row.
     """
     tables: defaultdict[str, list[Judged]] = defaultdict(list)
-    for small in sets:
-        refuse_memory(small.manifest)
+    for condensed in sets:
+        refuse_memory(condensed.manifest)
     for same in same_data(sets):
-        copies = [small.manifest for small in same]
+        copies = [condensed.manifest for condensed in same]
         for judging, scores in (scores_by_judging(copies) or {"": []}).items():
             tables[key_of(copies[0]["source"]) + judging].append(Judged(copies[0], scores))
     for key in sorted(tables):
@@ -60,8 +60,8 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
 def same_data(sets: Sequence[CondensedSet]) -> list[list[CondensedSet]]:
     """Sets that are equal byte for byte together: they count once, with all that any of them scored."""
     copies: defaultdict[str, list[CondensedSet]] = defaultdict(list)
-    for small in sets:
-        copies[small.manifest["data"]["sha256"]].append(small)
+    for condensed in sets:
+        copies[condensed.manifest["data"]["sha256"]].append(condensed)
     return [*copies.values()]
 
 

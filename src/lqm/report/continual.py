@@ -1,4 +1,4 @@
-"""The accuracy matrix of a stream of tasks, as a table, as a picture and in a file."""
+"""The accuracy matrix of a stream of tasks, as a table, as an image and in a file."""
 
 import json
 from collections.abc import Sequence
@@ -9,20 +9,20 @@ import torch
 from rich.table import Table
 from torch import Tensor
 
-from lqm.errors import ArtifactError
-from lqm.files import write_atomically
 from lqm.report.figures.streams import matrix_figure
 from lqm.report.figures.style import house_style, plain, save
 from lqm.report.stream_runs import matrices_of
 from lqm.report.streams import read_stream
 from lqm.report.tables import Rows, markdown, plain_table
+from lqm.utils.errors import ArtifactError
+from lqm.utils.files import write_atomically
 
 if TYPE_CHECKING:
-    from lqm.streaming import ContinualResult
+    from lqm.api.continual import ContinualResult
 
 # So many tasks fit into a page, into 80 columns, and into these with names of columns in one line.
 _WIDEST, _WIDEST_TERMINAL, _ONE_LINE = 12, 8, 6
-_RESULT, _PICTURE = "result.json", "accuracy-matrix.png"
+_RESULT, _IMAGE = "result.json", "accuracy-matrix.png"
 
 
 def continual_table(result: "ContinualResult") -> Table:
@@ -46,11 +46,11 @@ def heat_map(matrix: Tensor, path: Path, title: str) -> None:
 
 
 def write_result(result: "ContinualResult", folder: Path) -> None:
-    """Write result and picture, unless they are there, of as many repeats or more."""
-    matrices, picture = stored_matrices(folder), folder / _PICTURE
+    """Write result and image, unless they are there, of as many repeats or more."""
+    matrices, image = stored_matrices(folder), folder / _IMAGE
     fewer = len(matrices) < len(result.repeats)
-    if fewer or not picture.exists():
-        heat_map((result.matrices if fewer else matrices).mean(dim=0), picture, result.title)
+    if fewer or not image.exists():
+        heat_map((result.matrices if fewer else matrices).mean(dim=0), image, result.title)
     if fewer:
         write_atomically(folder / _RESULT, json.dumps(result.record(), indent=2).encode() + b"\n")
 

@@ -85,7 +85,7 @@ def latents_of(cases: Sequence[Case], source: Any, *, seed: int = 0) -> Latents:
     kind = cases[0].kind
     protocol = kind.read_protocol(**cases[0].manifest["evaluation"])
     network = kind.fresh_network(source, protocol.network, seed, 0)
-    return measure(protocol.kind, kind.latents(network, [case.small for case in cases], source))
+    return measure(protocol.kind, kind.latents(network, [case.condensed for case in cases], source))
 
 
 def measure(network: str, sets: Iterable[Iterable[ClassLatents]]) -> Latents:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from lqm.images.methods import METHODS
-from lqm.names import choose
 from lqm.recipes import load_recipes, recipe_sources
 from lqm.report.tables import plain_table
-from lqm.settings import make_settings
+from lqm.utils.names import choose
+from lqm.utils.settings import make_settings
 
 _COLUMNS = ("recipe", "steps", "network", "paper says", "cost")
 

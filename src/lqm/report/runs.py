@@ -8,10 +8,10 @@ from pathlib import Path
 from statistics import pstdev
 from typing import Any
 
+from lqm.banks import Sketch
 from lqm.condensed.artefact import DATA_FILE, MANIFEST, read_artefact
 from lqm.engine.run import EVALUATIONS, METRICS, in_use, last_line
-from lqm.errors import ArtifactError
-from lqm.sketches import Sketch
+from lqm.utils.errors import ArtifactError
 
 Record = dict[str, Any]
 
@@ -183,7 +183,7 @@ def _read(path: Path) -> Record:
 
 
 def _last_change(folder: Path) -> float:
-    """When a file of the run's own was last written; pictures and pages of it don't count."""
+    """When a file of the run's own was last written; images and pages of it don't count."""
     times = []
     for place, _, files in os.walk(folder):
         for name in files:

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from lqm.condensed import CondensedNodes, load
-from lqm.errors import ArtifactError
 from lqm.graphs.continual import Spread, average_accuracies, backward_transfer
 from lqm.report.cases import distinct_labels
 from lqm.report.streams import Record, read_stream
+from lqm.utils.errors import ArtifactError
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,11 @@ from typing import Any
 
 from rich.table import Table
 
-from lqm.errors import ArtifactError
 from lqm.graphs.continual import Spread
 from lqm.graphs.sources.notes import counted
 from lqm.report.comparison import what_differs
 from lqm.report.tables import plain_table
+from lqm.utils.errors import ArtifactError
 
 Record = dict[str, Any]
 

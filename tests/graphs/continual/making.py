@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from lqm.api.continual import continual
 from lqm.graphs.graph import Graph, undirected
-from lqm.graphs.source import GraphSource
 from lqm.graphs.sources.features import degree_features
-from lqm.streaming import continual
+from lqm.graphs.sources.source import GraphSource
 
 CPU = torch.device("cpu")
 TINY = {"steps": 5, "width": 16, "classifier": "gcn:width=8:depth=2", "epochs": 8}

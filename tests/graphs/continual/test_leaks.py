@@ -7,9 +7,9 @@ import pytest
 import torch
 from safetensors.torch import load
 
+from lqm.api.continual import continual
 from lqm.graphs.graph import Graph, undirected
 from lqm.graphs.stream import make_stream
-from lqm.streaming import continual
 from tests.graphs.continual.making import TINY, degree_source, small_graph
 
 WAYS = {
@@ -37,7 +37,7 @@ UNKNOWING = ("cat-noise", "cat-degree", "ssm-degree", "joint-degree")  # too lit
 
 
 @pytest.fixture(autouse=True)
-def no_pictures(monkeypatch):
+def no_images(monkeypatch):
     monkeypatch.setattr("lqm.report.continual.heat_map", lambda *_: None)
 
 

@@ -14,9 +14,9 @@ SHORT = {**TINY, "steps": 2, "epochs": 4}
 
 
 @pytest.fixture(autouse=True)
-def quick_pictures(monkeypatch):
+def quick_images(monkeypatch):
     def quick(matrix, path, title):
-        path.write_bytes(b"a picture")
+        path.write_bytes(b"an image")
 
     monkeypatch.setattr("lqm.report.continual.heat_map", quick)
 
@@ -117,7 +117,7 @@ def test_a_finished_run_is_read_and_takes_more_repeats(tmp_path, monkeypatch):
     assert json.loads((tmp_path / "result.json").read_text())["repeats"] == 3
 
 
-def test_a_picture_that_is_missing_is_made_again_of_all_repeats(tmp_path, monkeypatch):
+def test_a_image_that_is_missing_is_made_again_of_all_repeats(tmp_path, monkeypatch):
     result = run(out=tmp_path, repeats=2)
     (tmp_path / "accuracy-matrix.png").unlink()
     made = []

@@ -10,7 +10,7 @@ from lqm.report.continual import continual_table, heat_map
 from tests.graphs.continual.making import LEARNING, TINY, run, small_graph
 
 
-def test_pseudo_labels_on_test_nodes_are_called_transductive_in_table_and_picture(tmp_path, monkeypatch):
+def test_pseudo_labels_on_test_nodes_are_called_transductive_in_table_and_image(tmp_path, monkeypatch):
     titles = []
     monkeypatch.setattr("lqm.report.continual.heat_map", lambda matrix, path, title: titles.append(title))
     result = run(settings={**TINY, "pseudo_labels": "test"}, out=tmp_path)

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import lqm
-from lqm.errors import ConfigError
 from lqm.graphs.continual import CONTINUAL_METHODS
+from lqm.utils.errors import ConfigError
 from tests.graphs.continual.making import LEARNING, TINY, run, same, small_graph
 
 

@@ -6,11 +6,11 @@ import torch
 
 from benchmarks.plain_cat import PlainCaT
 from lqm.distances import DISTANCES
-from lqm.errors import DivergedError
 from lqm.graphs.encoders import fresh_encoder
 from lqm.graphs.graph import dense
 from lqm.graphs.methods.cat import PUMA, CaT, CaTSettings, PUMASettings
 from lqm.graphs.population import Population, choose_nodes, joined, population
+from lqm.utils.errors import DivergedError
 from tests.graphs.test_propagation import random_graph
 
 CPU = torch.device("cpu")
@@ -32,9 +32,9 @@ def weights(i, features=30, width=64, seed=0):
 def test_steps_are_those_of_the_plain_loop(density):
     real, counts = nodes(density=density), [4, 1, 7]
     ours = CaT(real, DISTANCES["lqm"], counts, 0, FULL, CPU)
-    heard = torch.cat([dense(part) for part in real.heard])
+    propagated = torch.cat([dense(part) for part in real.propagated])
     labels = torch.arange(3).repeat_interleave(torch.tensor(real.sizes))
-    plain = PlainCaT(heard, labels, ours.features.detach(), counts, width=64, weights=weights)
+    plain = PlainCaT(propagated, labels, ours.features.detach(), counts, width=64, weights=weights)
     for i in range(10):
         loss = ours.step(i)["loss"]
         assert 3 * loss == pytest.approx(plain.step(i), rel=1e-3)
@@ -122,10 +122,10 @@ def test_classes_are_embedded_in_chunks_without_a_difference(monkeypatch):
 def test_the_start_is_distinct_nodes_of_the_class_as_they_are():
     real = nodes()
     counts = [size - 1 for size in real.sizes]
-    small = CaT(real, DISTANCES["lqm"], counts, 0, FULL, CPU).result()
+    condensed = CaT(real, DISTANCES["lqm"], counts, 0, FULL, CPU).result()
     for label, own in enumerate(real.own):
         rows = dense(own).tolist()
-        chosen = small.features[small.labels == label].tolist()
+        chosen = condensed.features[condensed.labels == label].tolist()
         assert all(row in rows for row in chosen)
         drawn = choose_nodes("random", real, label, counts[label], 0)
         assert len(drawn.unique()) == counts[label]
@@ -133,8 +133,8 @@ def test_the_start_is_distinct_nodes_of_the_class_as_they_are():
 
 def test_a_class_with_too_few_nodes_gives_some_twice():
     real = Population(("a",), [torch.eye(2)], [torch.eye(2)])
-    small = CaT(real, DISTANCES["mean"], [5], 0, FULL, CPU).result()
-    assert sorted(small.features.argmax(dim=1).tolist()) in ([0, 0, 0, 1, 1], [0, 0, 1, 1, 1])
+    condensed = CaT(real, DISTANCES["mean"], [5], 0, FULL, CPU).result()
+    assert sorted(condensed.features.argmax(dim=1).tolist()) in ([0, 0, 0, 1, 1], [0, 0, 1, 1, 1])
 
 
 def test_what_diverges_is_named():
@@ -154,8 +154,10 @@ def test_puma_is_cat_with_wide_encoders_that_are_used_again():
     weight = weights(0)
     levels = DISTANCES["lqm"]
     targets = []
-    for heard in real.heard:
-        targets.append(levels.target(torch.nn.functional.normalize((dense(heard) @ weight).relu(), dim=1), 2))
+    for propagated in real.propagated:
+        targets.append(
+            levels.target(torch.nn.functional.normalize((dense(propagated) @ weight).relu(), dim=1), 2)
+        )
     for _ in range(4):
         embedded = torch.nn.functional.normalize((by_hand @ weight).relu(), dim=1).split(2)
         loss = sum(levels.loss(target, part) for target, part in zip(targets, embedded, strict=True))

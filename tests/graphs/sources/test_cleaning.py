@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from lqm.errors import ConfigError, DataError
 from lqm.graphs.graph import undirected
 from lqm.graphs.sources import load_graph
 from lqm.graphs.sources.edges import clean_edges
+from lqm.utils.errors import ConfigError, DataError
 
 NODES = np.arange(20)
 RING = np.stack([NODES, (NODES + 1) % 20])

@@ -7,11 +7,11 @@ import pytest
 import torch
 from scipy.sparse import csr_array, issparse
 
-from lqm.errors import ConfigError, DataError
 from lqm.graphs.graph import dense
 from lqm.graphs.propagation import normalised_adjacency
 from lqm.graphs.sources import features, load_graph
 from lqm.graphs.sources.features import degree_features
+from lqm.utils.errors import ConfigError, DataError
 
 
 def test_a_graph_without_features_asks_what_to_make_them_of(write):

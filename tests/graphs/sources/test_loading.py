@@ -9,8 +9,8 @@ import torch
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
 
-from lqm.errors import ConfigError, DataError
 from lqm.graphs.sources import is_graph, load_graph
+from lqm.utils.errors import ConfigError, DataError
 
 
 def test_the_digits_are_tied_to_their_nearest():
@@ -88,14 +88,14 @@ def test_what_is_a_graph_is_told_by_names(write, tmp_path):
     assert is_graph(load_graph("digits-knn"))
     for word in ("digits-knn", "synthetic", "synthetic:nodes=5", "synthetic:nonsense", write(), str(write())):
         assert is_graph(word)
-    np.savez(tmp_path / "pictures.npz", x=np.zeros(3), y=np.zeros(3))
+    np.savez(tmp_path / "images.npz", x=np.zeros(3), y=np.zeros(3))
     (tmp_path / "cat").mkdir()
-    others = ["digits", "synthetics", "", "x" * 5000, "a\0b", tmp_path, tmp_path / "pictures.npz"]
+    others = ["digits", "synthetics", "", "x" * 5000, "a\0b", tmp_path, tmp_path / "images.npz"]
     for other in [*others, tmp_path / "missing", 3, None, torch.zeros(3)]:
         assert not is_graph(other)
 
 
-def test_a_damaged_file_is_neither_a_graph_nor_pictures(write):
+def test_a_damaged_file_is_neither_a_graph_nor_images(write):
     path = write()
     for content in (b"no archive", b"", path.read_bytes()[:-30]):
         path.write_bytes(content)

@@ -8,9 +8,9 @@ import pytest
 from scipy.sparse import csr_array, random_array
 from torch_geometric.io import read_npz as pyg_reads
 
-from lqm.errors import DataError
 from lqm.graphs.graph import dense
 from lqm.graphs.sources import is_graph, load_graph
+from lqm.utils.errors import DataError
 
 
 def pieces(matrix, prefix):

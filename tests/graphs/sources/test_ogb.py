@@ -5,8 +5,8 @@ import gzip
 import numpy as np
 import pytest
 
-from lqm.errors import ConfigError, DataError
 from lqm.graphs.sources import is_graph, load_graph, ogb
+from lqm.utils.errors import ConfigError, DataError
 
 
 def write(path, rows):

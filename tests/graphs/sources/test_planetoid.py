@@ -10,9 +10,9 @@ from scipy.sparse import csr_matrix
 from scipy.sparse import random as random_matrix
 from torch_geometric.io import read_planetoid_data
 
-from lqm.errors import DataError
 from lqm.graphs.graph import dense
 from lqm.graphs.sources import is_graph, load_graph
+from lqm.utils.errors import DataError
 
 KNOWN, TESTED, CLASSES = 520, 8, 3
 

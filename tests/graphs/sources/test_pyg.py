@@ -7,9 +7,9 @@ from scipy.sparse import issparse
 from torch_geometric.data import Data
 from torch_geometric.utils import to_undirected
 
-from lqm.errors import DataError
 from lqm.graphs.graph import dense
 from lqm.graphs.sources import from_pyg, is_graph, load_graph
+from lqm.utils.errors import DataError
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_matrix, csr_matrix, save_npz
 
-from lqm.errors import DataError
 from lqm.graphs.sources import is_graph, load_graph
+from lqm.utils.errors import DataError
 
 
 def make(folder, random, kind=coo_matrix, **replaced):

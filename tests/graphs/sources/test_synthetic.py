@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from lqm.cache import cache_folder
-from lqm.errors import ConfigError
 from lqm.graphs.sources import load_graph, synthetic
 from lqm.graphs.sources.synthetic import Synthetic, read_options
+from lqm.utils.cache import cache_folder
+from lqm.utils.errors import ConfigError
 
 SMALL = "synthetic:nodes=400,classes=4,features=6,degree=8"
 
@@ -146,7 +146,7 @@ def test_a_cache_that_cant_be_written_is_done_without(monkeypatch, tmp_path, cap
 def test_no_cache_at_all_is_done_without(monkeypatch, capsys):
     for name in ("LQM_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("lqm.cache.Path.home", lambda: (_ for _ in ()).throw(RuntimeError))
+    monkeypatch.setattr("lqm.utils.cache.Path.home", lambda: (_ for _ in ()).throw(RuntimeError))
     assert load_graph(SMALL).graph.nodes == 400
     assert "the graphs are not kept" in capsys.readouterr().err
 

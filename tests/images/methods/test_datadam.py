@@ -3,11 +3,11 @@ import torch
 
 from lqm.distances import DISTANCES
 from lqm.engine.randomness import generator
-from lqm.errors import ConfigError
 from lqm.images.augment import augment, draw
 from lqm.images.methods.datadam import Attention, DataDAM, DataDAMSettings
 from lqm.images.networks import make_network
 from lqm.images.sources import pick
+from lqm.utils.errors import ConfigError
 
 CPU = torch.device("cpu")
 
@@ -31,11 +31,11 @@ def test_attention_is_the_normalised_sum_of_powers_over_channels(power):
     assert len(maps) == 2, "all but the last layer"
     torch.testing.assert_close(features, expected_features)
     for found, output in zip(maps, outputs[:-1], strict=True):
-        for picture in range(5):
+        for image in range(5):
             values = torch.zeros(output.shape[2] * output.shape[3])
-            for channel in output[picture]:
+            for channel in output[image]:
                 values += channel.abs().flatten() ** power
-            torch.testing.assert_close(found[picture], values / values.norm())
+            torch.testing.assert_close(found[image], values / values.norm())
 
 
 def learner(digits, **settings):
@@ -50,11 +50,11 @@ def test_the_loss_is_the_papers(digits, attention):
     look = Attention(network, 4.0)
     draws = generator(0, "batch", 0)
     batches, transforms = [], []
-    for pictures in digits.by_class:
-        batch = digits.normalised(pick(pictures, 20, draws))
+    for images in digits.by_class:
+        batch = digits.normalised(pick(images, 20, draws))
         transforms.append(draw(digits.augmentation, draws))
         batches.append(augment(batch, transforms[-1]))
-    synthetic = torch.cat([augment(s, t) for s, t in zip(method.pictures, transforms, strict=True)])
+    synthetic = torch.cat([augment(s, t) for s, t in zip(method.images, transforms, strict=True)])
     with torch.no_grad():
         real_layers, own_layers = look(torch.cat(batches)), look(synthetic)
     total = 0.0

@@ -3,8 +3,8 @@ import torch
 
 from lqm.distances import DISTANCES
 from lqm.images.methods.dm import DM, DMSettings
-from lqm.images.methods.synthetic import SyntheticPictures
-from lqm.images.sources import ImageSource, Pictures
+from lqm.images.methods.synthetic import SyntheticImages
+from lqm.images.sources import Images, ImageSource
 
 CPU = torch.device("cpu")
 
@@ -28,8 +28,8 @@ def test_one_by_one_makes_an_update_for_each_class(digits, monkeypatch):
         original(self)
         moved.append([c for c in range(10) if not self.tensor[c].equal(before[c])])
 
-    original = SyntheticPictures.move
-    monkeypatch.setattr(SyntheticPictures, "move", spy)
+    original = SyntheticImages.move
+    monkeypatch.setattr(SyntheticImages, "move", spy)
     learner(digits, momentum=0).step(0)
     assert moved == [list(range(10))]
     moved.clear()
@@ -41,7 +41,7 @@ def test_one_by_one_makes_an_update_for_each_class(digits, monkeypatch):
     ("real", "synthetic", "longest"), [(1, 512, 1), (4096, 7, 2), (60, 512, 3), (60, 7, 2), (4096, 512, 10)]
 )
 def test_turns_of_classes_bound_the_memory_and_change_nothing(digits, monkeypatch, real, synthetic, longest):
-    """20 real and 3 synthetic pictures of each class."""
+    """20 real and 3 synthetic images of each class."""
     whole = learner(digits)
     whole.step(0)
     monkeypatch.setattr(DM, "real_at_once", real)
@@ -49,20 +49,20 @@ def test_turns_of_classes_bound_the_memory_and_change_nothing(digits, monkeypatc
     in_turns = learner(digits)
     assert max(map(len, in_turns.turns)) == longest
     in_turns.step(0)
-    torch.testing.assert_close(in_turns.pictures, whole.pictures, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(in_turns.images, whole.images, atol=1e-6, rtol=1e-5)
 
 
 def test_without_momentum_one_by_one_is_the_same_as_summed(digits):
     """The gradient of a class touches that class alone, and the draws come in the same order."""
     together, apart = (learner(digits, momentum=0, stepping=s) for s in ("summed", "one-by-one"))
     assert together.step(0)["loss"] == pytest.approx(apart.step(0)["loss"], rel=1e-5)
-    torch.testing.assert_close(together.pictures, apart.pictures, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(together.images, apart.images, atol=1e-5, rtol=1e-5)
 
 
-def test_uint8_pictures_are_condensed_like_the_same_floats(digits):
+def test_uint8_images_are_condensed_like_the_same_floats(digits):
     whole = (digits.train.images * 255).round()
     labels = digits.train.labels
-    sets = [Pictures(whole.byte(), labels), Pictures(whole / 255, labels)]
+    sets = [Images(whole.byte(), labels), Images(whole / 255, labels)]
     names = digits.class_names
     first, second = (ImageSource("same", p, p, names, digits.augmentation) for p in sets)
     torch.testing.assert_close(first.mean, second.mean)

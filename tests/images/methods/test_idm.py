@@ -5,10 +5,10 @@ import torch.nn.functional as F  # noqa: N812
 from lqm.condensed.mosaic import expand
 from lqm.distances import DISTANCES
 from lqm.engine.randomness import generator
-from lqm.errors import ConfigError
 from lqm.images.augment import augment, draw
 from lqm.images.methods.idm import IDM, IDMSettings
 from lqm.images.sources import pick
+from lqm.utils.errors import ConfigError
 
 CPU = torch.device("cpu")
 
@@ -50,17 +50,17 @@ def test_every_cell_of_a_mosaic_is_a_record(digits):
     method.distance = Spy("spy")
     method.step(0)
     assert asked == [12] * 10, "one class after the other, k = 2 x 2 x 3"
-    small = method.result()
-    assert small.images.shape == (30, 1, 8, 8)
-    assert small.manifest["mosaic"] == 2
-    assert small.records()[0].shape == (120, 1, 8, 8)
+    condensed = method.result()
+    assert condensed.images.shape == (30, 1, 8, 8)
+    assert condensed.manifest["mosaic"] == 2
+    assert condensed.records()[0].shape == (120, 1, 8, 8)
 
 
-def test_the_first_mosaics_hold_real_pictures_of_the_class_at_half_the_size(digits):
-    small = learner(digits, per_class=2).result()
+def test_the_first_mosaics_hold_real_images_of_the_class_at_half_the_size(digits):
+    condensed = learner(digits, per_class=2).result()
     for label in range(10):
         halves = F.avg_pool2d(digits.train.of_class(label), 2)
-        for mosaic in small.images[small.labels == label]:
+        for mosaic in condensed.images[condensed.labels == label]:
             for cell in (mosaic[:, :4, :4], mosaic[:, :4, 4:], mosaic[:, 4:, :4], mosaic[:, 4:, 4:]):
                 assert (halves - cell).abs().amax(dim=(1, 2, 3)).min() < 1e-6
 
@@ -96,7 +96,7 @@ def test_the_loss_of_a_class_is_the_match_and_the_weighted_cross_entropy(digits,
     for label in range(7):
         batch = digits.normalised(pick(digits.by_class[label], 20, draws))
         transform = draw(digits.augmentation, draws)
-    real, synthetic = augment(batch, transform), augment(expand(method.pictures[6], 2), transform)
+    real, synthetic = augment(batch, transform), augment(expand(method.images[6], 2), transform)
     kind = DISTANCES[distance]
     with torch.no_grad():
         match = kind.loss(kind.target(network.embed(real), 8), network.embed(synthetic))
@@ -115,9 +115,9 @@ def test_a_class_coasts_on_its_momentum_while_others_have_their_turn(digits):
     def move(label, number):
         method.losses(view_of(method, number=number), label).sum().backward()
         method.own.move()
-        return method.pictures.detach().clone()
+        return method.images.detach().clone()
 
-    before = method.pictures.detach().clone()
+    before = method.images.detach().clone()
     once = move(4, 0)
     assert [c for c in range(10) if not once[c].equal(before[c])] == [4]
     twice = move(5, 1)
@@ -136,8 +136,8 @@ def test_networks_learn_once_for_each_view_and_not_for_each_step(digits):
     assert seen == [128, 128, 128, 256, 256, 256, 384]
 
 
-def test_a_mosaic_finer_than_the_picture_is_refused(digits):
-    with pytest.raises(ConfigError, match="mosaic = 5 can't be used: pictures 8 pixels wide have room for 4"):
+def test_a_mosaic_finer_than_the_image_is_refused(digits):
+    with pytest.raises(ConfigError, match="mosaic = 5 can't be used: images 8 pixels wide have room for 4"):
         learner(digits, mosaic=5)
 
 

@@ -3,8 +3,8 @@ import torch
 from torch import nn
 
 from lqm.engine.randomness import seeded
-from lqm.errors import ConfigError
 from lqm.images.networks import ConvNet, Embedding, Sight, make_network
+from lqm.utils.errors import ConfigError
 
 
 def in_chunks(network, images):
@@ -57,13 +57,13 @@ def test_group_norm_with_a_group_a_channel_is_instance_norm():
 
 
 @pytest.mark.parametrize("norm", ["instance", "group", "layer", "none"])
-def test_pictures_in_a_batch_do_not_touch_each_other_and_chunks_change_nothing(norm):
+def test_images_in_a_batch_do_not_touch_each_other_and_chunks_change_nothing(norm):
     network = make_network(f"convnet:width=8:norm={norm}", (1, 8, 8), 10)
     images = torch.randn(600, 1, 8, 8)
     torch.testing.assert_close(in_chunks(network, images), network.embed(images))
 
 
-def test_batch_norm_sees_all_pictures_at_once_in_training_and_each_alone_in_evaluation():
+def test_batch_norm_sees_all_images_at_once_in_training_and_each_alone_in_evaluation():
     network = make_network("convnet:width=4:norm=batch", (1, 8, 8), 10)
     images = torch.randn(600, 1, 8, 8)
     torch.testing.assert_close(in_chunks(network, images), network.embed(images))

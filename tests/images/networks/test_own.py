@@ -6,8 +6,8 @@ import torch
 from safetensors.torch import load, save
 from torch import nn
 
-from lqm.errors import ConfigError
 from lqm.images.networks import ConvNet, Embedding, Network, Sight, factory_name, make_network
+from lqm.utils.errors import ConfigError
 
 SHAPE = (1, 8, 8)
 
@@ -56,7 +56,7 @@ def test_the_features_are_the_input_of_the_last_linear_layer():
     assert network.features(images).equal(network.embed(images))
 
 
-def test_features_have_gradients_of_pictures_and_of_weights():
+def test_features_have_gradients_of_images_and_of_weights():
     network = make_network(Small, SHAPE, 10)
     images = torch.randn(6, *SHAPE, requires_grad=True)
     network.embed(images).square().sum().backward()
@@ -153,10 +153,10 @@ REFUSED = [
     (lambda shape, classes: nn.Sequential(nn.Conv2d(1, 10, 8), nn.Flatten()), "has no linear layer"),
     (
         lambda shape, classes: nn.Sequential(nn.Flatten(), nn.Linear(64, 3)),
-        "gives [2, 3] for 2 pictures of 10",
+        "gives [2, 3] for 2 images of 10",
     ),
-    (lambda shape, classes: Ending(lambda logits: (logits, None)), "gives a tuple for 2 pictures"),
-    (lambda shape, classes: nn.Linear(8, 10), "gives [2, 1, 8, 10] for 2 pictures"),
+    (lambda shape, classes: Ending(lambda logits: (logits, None)), "gives a tuple for 2 images"),
+    (lambda shape, classes: nn.Linear(8, 10), "gives [2, 1, 8, 10] for 2 images"),
 ]
 
 
@@ -169,16 +169,16 @@ def test_a_module_without_a_last_linear_layer_is_refused_in_one_sentence(factory
 
 
 def failing(shape, classes):
-    raise ValueError("I take no grey pictures\nat all")
+    raise ValueError("I take no grey images\nat all")
 
 
 @pytest.mark.parametrize(
     ("factory", "sentence"),
     [
-        (failing, "own:failing can't be made for pictures of shape (1, 8, 8) and 10 classes (I take no grey"),
+        (failing, "own:failing can't be made for images of shape (1, 8, 8) and 10 classes (I take no grey"),
         (lambda: None, "it should be a function of shape and classes that returns a module"),
         (lambda shape, classes: "convnet", "is made as a str; it should be made as a torch module"),
-        (lambda shape, classes: nn.Linear(7, 10), "fails on pictures of shape (1, 8, 8) (mat1 and mat2"),
+        (lambda shape, classes: nn.Linear(7, 10), "fails on images of shape (1, 8, 8) (mat1 and mat2"),
         (nn.Linear(8, 10), "is a module; give a function of shape and classes that makes a fresh one"),
     ],
 )

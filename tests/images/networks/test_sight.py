@@ -32,13 +32,13 @@ def network(seed, spec="convnet:width=8:depth=2"):
     return make_network(spec, SHAPE, 10)
 
 
-def pictures(count, seed=0):
+def images(count, seed=0):
     return torch.randn(count, *SHAPE, generator=torch.Generator().manual_seed(seed))
 
 
 @pytest.fixture(scope="module")
 def compiled():
-    """Two looks, each compiled once for the whole file, and for 8 pictures."""
+    """Two looks, each compiled once for the whole file, and for 8 images."""
     if problem := compile_problem():
         pytest.skip(f"torch can't compile here: {problem}")
     compute = Compute(compile=True)
@@ -47,7 +47,7 @@ def compiled():
 
 @pytest.fixture
 def chunks(monkeypatch):
-    """Many pictures go through in chunks of 8."""
+    """Many images go through in chunks of 8."""
     monkeypatch.setattr(sight, "_PIXELS", CHUNK * SHAPE[1] * SHAPE[2])
 
 
@@ -59,7 +59,7 @@ def test_compiled_features_and_attention_are_the_eager_ones_and_so_are_the_gradi
     made = network(0).requires_grad_(False)
     found, gradients = [], []
     for one in (compiled["attention"].of(made), eager(Attention.of(4.0), made)):
-        given = pictures(CHUNK).requires_grad_()
+        given = images(CHUNK).requires_grad_()
         parts = one(given)
         sum((part * (1 + torch.arange(part.shape[1]))).sum() for part in parts).backward()
         found.append(parts)
@@ -77,7 +77,7 @@ SHALLOW = "convnet:width=8:depth=1"
 def learned(one, made):
     """Gradients of the weights by the cross-entropy of a batch."""
     made.zero_grad()
-    (logits,) = one(pictures(CHUNK))
+    (logits,) = one(images(CHUNK))
     F.cross_entropy(logits, torch.arange(CHUNK)).backward()
     return logits.detach(), [parameter.grad.clone() for parameter in made.parameters()]
 
@@ -112,14 +112,14 @@ def test_nothing_is_compiled_again_for_other_weights_or_another_network_of_the_k
 def test_a_last_chunk_is_padded_and_that_changes_nothing(compiled, chunks):
     made = network(2).requires_grad_(False)
     one = compiled["attention"].of(made)
-    whole = pictures(3 * CHUNK)
+    whole = images(3 * CHUNK)
     expected = eager(Attention.of(4.0), made).of_many(whole)
     full = one.of_many(whole)
     before = torch._dynamo.utils.counters["stats"]["unique_graphs"]
     for count in (CHUNK + 1, 2 * CHUNK + 5, 3 * CHUNK - 1):
         for part, all_of_it, theirs in zip(one.of_many(whole[:count]), full, expected, strict=True):
             assert len(part) == count
-            assert part.equal(all_of_it[:count]), "the other pictures of a chunk have no say"
+            assert part.equal(all_of_it[:count]), "the other images of a chunk have no say"
             torch.testing.assert_close(part, theirs[:count], **CLOSE)
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == before, "no shape of their own"
 
@@ -136,25 +136,25 @@ def sizes(monkeypatch, chunks):
     return seen
 
 
-def test_many_pictures_go_through_in_chunks(sizes):
+def test_many_images_go_through_in_chunks(sizes):
     made = network(0)
-    (found,) = eager(Embedding, made).of_many(pictures(21))
+    (found,) = eager(Embedding, made).of_many(images(21))
     assert sizes == [8, 8, 5]
     assert not found.requires_grad
-    torch.testing.assert_close(found, made.embed(pictures(21)).detach(), **CLOSE)
+    torch.testing.assert_close(found, made.embed(images(21)).detach(), **CLOSE)
 
 
 def test_a_network_that_normalises_by_its_batch_sees_all_at_once_unless_it_is_in_use(sizes):
     made = network(0, "convnet:width=8:norm=batch")
-    eager(Embedding, made).of_many(pictures(21))
+    eager(Embedding, made).of_many(images(21))
     assert sizes == [21]
     sizes.clear()
-    eager(Embedding, made.eval()).of_many(pictures(21))
+    eager(Embedding, made.eval()).of_many(images(21))
     assert sizes == [8, 8, 5]
 
 
 @pytest.mark.parametrize(("size", "chunk"), [(8, 512), (32, 32), (64, 8), (224, 8), (16, 128)])
-def test_chunks_are_of_few_large_pictures_or_many_small_ones(size, chunk):
+def test_chunks_are_of_few_large_images_or_many_small_ones(size, chunk):
     assert sight.chunk_size(torch.zeros(1, 3, size, size)) == chunk
 
 
@@ -185,8 +185,8 @@ def test_networks_that_learn_and_networks_that_are_in_use_do_not_share_compiled_
     losses = []
     for compute in (Compute(), pretended):
         DM(digits, DISTANCES["mean"], 1, 0, DMSettings(**spec), CPU, compute=compute).step(0)
-        small = {"student_steps": 2, "student_batch": 16, "class_weight": 0}
-        idm = IDM(digits, DISTANCES["mean"], 1, 0, IDMSettings(**spec, **small), CPU, compute=compute)
+        condensed = {"student_steps": 2, "student_batch": 16, "class_weight": 0}
+        idm = IDM(digits, DISTANCES["mean"], 1, 0, IDMSettings(**spec, **condensed), CPU, compute=compute)
         losses.append([idm.step(i)["loss"] for i in range(2)])
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
@@ -196,7 +196,7 @@ def test_bf16_features_are_within_2_percent():
         pytest.skip(problem)
     made = network(0, "convnet:width=32").requires_grad_(False)
     exact, rounded = (Sights(Embedding, Compute(precision=word)).of(made) for word in ("fp32", "bf16"))
-    (expected,), (found,) = exact.of_many(pictures(600)), rounded.of_many(pictures(600))
+    (expected,), (found,) = exact.of_many(images(600)), rounded.of_many(images(600))
     assert found.dtype == torch.float32
     difference = (found - expected).norm() / expected.norm()
     assert 1e-5 < difference < 0.02

@@ -2,8 +2,8 @@ import pytest
 import torch
 from torch import nn
 
-from lqm.errors import ConfigError
 from lqm.images.networks import NETWORKS, Embedding, Sight, check_spec, describe, make_network
+from lqm.utils.errors import ConfigError
 
 WITH_NORM = ["convnet", "vgg11", "resnet18"]
 ALL = [*NETWORKS, *(f"{name}:norm=batch" for name in WITH_NORM)]
@@ -127,7 +127,7 @@ def test_no_map_of_one_pixel_is_normalised(name, size):
 
 
 @pytest.mark.parametrize("spec", ALL)
-def test_gradients_reach_the_pictures(spec):
+def test_gradients_reach_the_images(spec):
     network = make_network(spec, (1, 8, 8), 10)
     images = torch.randn(4, 1, 8, 8, requires_grad=True)
     network.embed(images).square().sum().backward()
@@ -165,7 +165,7 @@ def test_every_network_learns(spec, rate):
 
 
 @pytest.mark.parametrize("spec", ALL)
-def test_in_evaluation_every_picture_is_alone_and_chunks_change_nothing(spec):
+def test_in_evaluation_every_image_is_alone_and_chunks_change_nothing(spec):
     network = make_network(spec, (1, 8, 8), 10).eval()
     images = torch.randn(300, 1, 8, 8)
     with torch.no_grad():
@@ -175,7 +175,7 @@ def test_in_evaluation_every_picture_is_alone_and_chunks_change_nothing(spec):
 
 
 @pytest.mark.parametrize("name", ["vgg11", "resnet18"])
-def test_batch_norm_sees_all_pictures_at_once_in_training(name):
+def test_batch_norm_sees_all_images_at_once_in_training(name):
     network = make_network(f"{name}:norm=batch", (1, 8, 8), 10)
     images = torch.randn(300, 1, 8, 8)
     with torch.no_grad():

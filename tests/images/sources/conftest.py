@@ -9,7 +9,7 @@ from PIL import Image
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("LQM_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("LQM_DATA", raising=False)
-    return tmp_path / "cache" / "pictures"
+    return tmp_path / "cache" / "images"
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def random():
 
 @pytest.fixture
 def class_folders(tmp_path, random):
-    """Two classes of five 8x8 PNG pictures; the pixels of each file."""
+    """Two classes of five 8x8 PNG images; the pixels of each file."""
 
     def make(root=tmp_path / "animals", shape=(8, 8, 3), count=5, names=("cat", "dog")):
         pixels = {}

@@ -7,21 +7,21 @@ import pytest
 import torch
 from PIL import Image
 
-from lqm.cache import cache_folder
-from lqm.errors import ArtifactError
 from lqm.images.sources import decoding, load_source
+from lqm.utils.cache import cache_folder
+from lqm.utils.errors import ArtifactError
 
 
 @pytest.fixture
 def decoded(monkeypatch):
-    """The places of all pictures that were decoded."""
+    """The places of all images that were decoded."""
     places = []
     real = decoding.decode
     monkeypatch.setattr(decoding, "decode", lambda one, size: (places.append(one.place), real(one, size))[1])
     return places
 
 
-def test_pictures_are_decoded_once(class_folders, decoded, cache):
+def test_images_are_decoded_once(class_folders, decoded, cache):
     root, _ = class_folders()
     first = load_source(root)
     assert len(decoded) == 10
@@ -52,7 +52,7 @@ def test_the_folder_may_be_moved_but_nothing_in_it(class_folders, decoded, tmp_p
     assert len(decoded) == 20
 
 
-def test_a_changed_picture_of_the_same_size_and_time_is_noticed(class_folders, decoded):
+def test_a_changed_image_of_the_same_size_and_time_is_noticed(class_folders, decoded):
     root, _ = class_folders()
     path = root / "cat" / "0.png"
     before, stamp = load_source(root), path.stat()
@@ -91,7 +91,7 @@ def test_a_cache_that_cant_be_written_is_said_once_and_done_without(
     monkeypatch.setenv("LQM_CACHE", str(tmp_path / "file"))
     root, _ = class_folders()
     assert load_source(root, show_progress=False).shape == (3, 8, 8)
-    assert capsys.readouterr().err.count("the decoded pictures are not kept") == 1
+    assert capsys.readouterr().err.count("the decoded images are not kept") == 1
 
 
 def test_the_cache_holds_no_executable_format(class_folders, cache):
@@ -132,4 +132,4 @@ def test_without_a_home_it_is_said_and_done_without(class_folders, monkeypatch, 
         cache_folder()
     root, _ = class_folders()
     load_source(root, show_progress=False)
-    assert "the pictures are not kept: there is no home folder" in capsys.readouterr().err
+    assert "the images are not kept: there is no home folder" in capsys.readouterr().err

@@ -4,15 +4,15 @@ import torch
 from PIL import Image
 from torch.utils.data import Dataset, IterableDataset, TensorDataset
 
-from lqm.errors import ConfigError, DataError
 from lqm.images.sources import from_dataset
+from lqm.utils.errors import ConfigError, DataError
 
 LABELS = [0, 1, 0, 1, 0, 1]
 
 
 class Items(Dataset):
-    def __init__(self, pictures, labels=LABELS, classes=None):
-        self.items = list(zip(pictures, labels, strict=True))
+    def __init__(self, images, labels=LABELS, classes=None):
+        self.items = list(zip(images, labels, strict=True))
         if classes:
             self.classes = classes
 
@@ -39,7 +39,7 @@ def test_a_tensor_dataset_and_its_test_set_are_kept():
 
 
 @pytest.mark.parametrize(
-    ("picture", "expected"),
+    ("image", "expected"),
     [
         (lambda p: p, PIXELS),
         (lambda p: p.numpy(), PIXELS),
@@ -50,8 +50,8 @@ def test_a_tensor_dataset_and_its_test_set_are_kept():
     ],
     ids=["tensor", "array", "floats", "pillow", "flat", "grey pillow"],
 )
-def test_all_kinds_of_pictures_are_taken(picture, expected):
-    items = Items([picture(p) for p in PIXELS])
+def test_all_kinds_of_images_are_taken(image, expected):
+    items = Items([image(p) for p in PIXELS])
     source = from_dataset(items, items)
     torch.testing.assert_close(source.train.images, expected, check_dtype=False)
 
@@ -78,8 +78,8 @@ def test_grey_and_colour_images_become_colour():
     assert from_dataset(Items(images)).shape == (3, 8, 8)
 
 
-def replaced(index, picture):
-    return [*PIXELS[:index], picture, *PIXELS[index + 1 :]]
+def replaced(index, image):
+    return [*PIXELS[:index], image, *PIXELS[index + 1 :]]
 
 
 class NoPairs(Items):
@@ -97,11 +97,11 @@ class Endless(IterableDataset):
     [
         (
             NoPairs(PIXELS),
-            "item 2 of the training set of 'dataset' is a dict; it should be a pair of a picture",
+            "item 2 of the training set of 'dataset' is a dict; it should be a pair of an image",
         ),
         (Items(PIXELS, ["a"] * 6), "item 0 .* has the label 'a'; it should be a whole number"),
         (Items(PIXELS, [0.5] * 6), "item 0 .* has the label 0.5"),
-        (Items(replaced(3, "text")), "item 3 .* has a picture of type str; it should be a tensor or image"),
+        (Items(replaced(3, "text")), "item 3 .* has an image of type str; it should be a tensor or image"),
         (Items(replaced(0, PIXELS[:1])), r"item 0 .* of shape \[1, 3, 8, 8\]; it should be \[C, H, W\]"),
         (Items(replaced(4, PIXELS[0].long())), "item 4 .* has type int64; it should be uint8, or floats"),
         (
@@ -111,7 +111,7 @@ class Endless(IterableDataset):
         (Items(list(PIXELS / 127.5 - 1)), "item 0 .* pixels from -.* not normalised"),
         (
             Items(replaced(5, PIXELS[0, :, :, :6])),
-            "item 0 .* of 8x8 .* and item 5 .* of 6x8; resize all pictures",
+            "item 0 .* of 8x8 .* and item 5 .* of 6x8; resize all images",
         ),
         (
             Items(replaced(5, PIXELS[0, :2])),
@@ -120,7 +120,7 @@ class Endless(IterableDataset):
         (Items(replaced(1, Image.new("I;16", (8, 8)))), "item 1 .* has 16 or 32 bits a pixel"),
         (
             Items(list(PIXELS[..., :6])),
-            "item 0 .* is of 6x8 pixels and should be square .*; resize all pictures",
+            "item 0 .* is of 6x8 pixels and should be square .*; resize all images",
         ),
         (Items(PIXELS, [0, 2, 0, 2, 0, 2]), "leave out 1; renumber the classes 0 to 1"),
         (Items(PIXELS, [0] * 6), "only one class"),

@@ -5,17 +5,17 @@ import pytest
 import torch
 from PIL import Image, PngImagePlugin
 
-from lqm.errors import ConfigError, DataError
 from lqm.images.sources import load_source
+from lqm.utils.errors import ConfigError, DataError
 
 
 def everything(source):
-    """All pictures of a source, in no order: as sorted byte strings."""
+    """All images of a source, in no order: as sorted byte strings."""
     images = torch.cat([source.train.images, source.test.images])
     return sorted(bytes(image.numpy().tobytes()) for image in images)
 
 
-def pictures_of(source, label):
+def images_of(source, label):
     parts = (source.train, source.test)
     return torch.cat([part.of_class(label) for part in parts])
 
@@ -29,7 +29,7 @@ def test_class_folders_give_their_exact_pixels_and_names(class_folders):
     assert everything(source) == sorted(p.transpose(2, 0, 1).tobytes() for p in pixels.values())
     for label, name in enumerate(source.class_names):
         of_class = [p.transpose(2, 0, 1).tobytes() for path, p in pixels.items() if path.parent.name == name]
-        assert sorted(image.numpy().tobytes() for image in pictures_of(source, label)) == sorted(of_class)
+        assert sorted(image.numpy().tobytes() for image in images_of(source, label)) == sorted(of_class)
 
 
 def test_a_fifth_of_each_class_is_held_out_and_always_the_same(class_folders):
@@ -87,7 +87,7 @@ def one_more(root, image, name="more.png", **options):
     Image.new("RGB", image.size, (1, 2, 3)).save(root / "dog" / "plain2.png")
     Image.new("RGB", image.size, (1, 2, 3)).save(root / "cat" / "plain.png")
     source = load_source(root)
-    images = pictures_of(source, 0)
+    images = images_of(source, 0)
     plain = torch.tensor([1, 2, 3], dtype=torch.uint8).view(3, 1, 1)
     return next(image for image in images if not (image == plain).all()).numpy()
 
@@ -131,7 +131,7 @@ def test_cmyk_becomes_the_rgb_that_pillow_shows(root):
     assert one_more(root, image, "more.tif")[:, 0, 0].tolist() == [255, 0, 0]
 
 
-def test_pictures_are_turned_upright_as_exif_says(root, random):
+def test_images_are_turned_upright_as_exif_says(root, random):
     pixels = random.integers(0, 256, (8, 8, 3), dtype=np.uint8)
     exif = Image.Exif()
     exif[0x0112] = 6  # the right side is the top: turn clockwise
@@ -162,33 +162,33 @@ def test_size_averages_over_the_pixels_that_it_joins(root, random):
     for name in ("cat", "dog"):
         for number in range(2):
             Image.fromarray(pixels).save(root / name / f"{number}.png")
-    small = load_source(root, size=8).train.images[0, 0].float()
+    condensed = load_source(root, size=8).train.images[0, 0].float()
     blocks = torch.tensor(pixels).float().view(8, 8, 8, 8).mean(dim=(1, 3))
     assert (
-        small - blocks
+        condensed - blocks
     ).abs().max() < 25  # random pixels differ by 74 on average; plain picking would show
-    assert (small.mean() - blocks.mean()).abs() < 2
+    assert (condensed.mean() - blocks.mean()).abs() < 2
 
 
 def test_large_jpegs_are_read_at_a_smaller_scale_with_the_same_result(root):
     x, y = np.meshgrid(np.linspace(0, 255, 640), np.linspace(0, 255, 480))
-    picture = Image.fromarray(np.stack([x, y, (x + y) / 2], axis=2).astype(np.uint8))
+    image = Image.fromarray(np.stack([x, y, (x + y) / 2], axis=2).astype(np.uint8))
     for name in ("cat", "dog"):
         for number in range(2):
-            picture.save(root / name / f"{number}.jpg", quality=95)
-    small = load_source(root, size=16).train.images[0].numpy().transpose(1, 2, 0)
-    expected = picture.crop((80, 0, 560, 480)).resize((16, 16), Image.Resampling.BOX)
-    assert np.abs(small.astype(int) - np.asarray(expected)).max() <= 4
+            image.save(root / name / f"{number}.jpg", quality=95)
+    condensed = load_source(root, size=16).train.images[0].numpy().transpose(1, 2, 0)
+    expected = image.crop((80, 0, 560, 480)).resize((16, 16), Image.Resampling.BOX)
+    assert np.abs(condensed.astype(int) - np.asarray(expected)).max() <= 4
 
 
-def test_files_that_are_no_pictures_are_left_out_by_name(class_folders, capsys):
+def test_files_that_are_no_images_are_left_out_by_name(class_folders, capsys):
     root, _ = class_folders()
     (root / "cat" / "notes.txt").write_text("hello")
     (root / "README").write_text("hello")
     (root / "cat" / ".DS_Store").write_text("hello")
     (root / ".hidden").mkdir()
     assert len(everything(load_source(root, show_progress=False))) == 10
-    assert "not pictures in a class folder: README, cat/notes.txt\n" in capsys.readouterr().err
+    assert "not images in a class folder: README, cat/notes.txt\n" in capsys.readouterr().err
 
 
 def test_hidden_files_are_not_worth_a_word(class_folders, capsys):
@@ -198,11 +198,11 @@ def test_hidden_files_are_not_worth_a_word(class_folders, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_pictures_may_lie_deeper_in_their_class_folder(class_folders):
+def test_images_may_lie_deeper_in_their_class_folder(class_folders):
     root, _ = class_folders()
     (root / "cat" / "more").mkdir()
     (root / "cat" / "4.png").rename(root / "cat" / "more" / "4.PNG")
-    assert len(pictures_of(load_source(root), 0)) == 5
+    assert len(images_of(load_source(root), 0)) == 5
 
 
 def refused(path, sentence, **options):
@@ -211,14 +211,14 @@ def refused(path, sentence, **options):
     assert "\n" not in str(caught.value)
 
 
-def test_pictures_without_a_class_folder_are_refused(tmp_path):
+def test_images_without_a_class_folder_are_refused(tmp_path):
     (tmp_path / "flat").mkdir()
     refused(
         tmp_path / "flat",
-        r"flat has no class folder; put the pictures of each class into a folder of its own",
+        r"flat has no class folder; put the images of each class into a folder of its own",
     )
     Image.new("L", (8, 8)).save(tmp_path / "flat" / "a.png")
-    refused(tmp_path / "flat", r"has pictures but no class folder; .* a folder of its own")
+    refused(tmp_path / "flat", r"has images but no class folder; .* a folder of its own")
 
 
 def test_a_folder_that_may_not_be_read_is_named(class_folders, monkeypatch):
@@ -234,7 +234,7 @@ def test_a_folder_that_may_not_be_read_is_named(class_folders, monkeypatch):
 def test_an_empty_class_folder_is_named(class_folders):
     root, _ = class_folders()
     (root / "eel").mkdir()
-    refused(root, "class folder .*eel has no picture")
+    refused(root, "class folder .*eel has no image")
 
 
 def test_one_class_is_refused(class_folders):
@@ -242,23 +242,23 @@ def test_one_class_is_refused(class_folders):
     refused(root, "only one class folder, 'cat'; it should have two or more")
 
 
-def test_a_class_of_one_picture_cant_be_split(class_folders):
+def test_a_class_of_one_image_cant_be_split(class_folders):
     root, _ = class_folders()
     (root / "eel").mkdir()
     Image.new("RGB", (8, 8)).save(root / "eel" / "a.png")
-    refused(root, "class 'eel' of 'animals' has 1 picture, so none can be held out")
+    refused(root, "class 'eel' of 'animals' has 1 image, so none can be held out")
 
 
-def test_a_damaged_picture_is_named(class_folders):
+def test_a_damaged_image_is_named(class_folders):
     root, _ = class_folders()
     path = root / "dog" / "3.png"
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    refused(root, r"3\.png can't be read as a picture \(.*\); remove or replace it")
-    path.write_bytes(b"not a picture")
-    refused(root, r"3\.png is no picture of a known format; remove or replace it")
+    refused(root, r"3\.png can't be read as an image \(.*\); remove or replace it")
+    path.write_bytes(b"not an image")
+    refused(root, r"3\.png is no image of a known format; remove or replace it")
     path.write_bytes(b"")
-    refused(root, r"3\.png is no picture of a known format")
+    refused(root, r"3\.png is no image of a known format")
 
 
 def test_mixed_sizes_name_two_files_and_a_size_to_pass(class_folders):
@@ -268,12 +268,12 @@ def test_mixed_sizes_name_two_files_and_a_size_to_pass(class_folders):
     assert load_source(root, size=8).shape == (3, 8, 8)
 
 
-def test_oblong_pictures_ask_for_a_size(class_folders):
+def test_oblong_images_ask_for_a_size(class_folders):
     root, _ = class_folders(shape=(12, 16))
     refused(root, r"0\.png is of 16x12 pixels and should be square and at least 8x8; pass --size 12")
 
 
-def test_pictures_below_8_pixels_ask_for_a_size(class_folders):
+def test_images_below_8_pixels_ask_for_a_size(class_folders):
     root, _ = class_folders(shape=(6, 6))
     refused(root, r"of 6x6 pixels and should be square and at least 8x8; pass --size 8")
 
@@ -285,10 +285,10 @@ def test_more_than_8_bits_are_refused(class_folders, mode):
     refused(root, r"deep\.tif has 16 or 32 bits a pixel \(mode .*\); convert it to 8 bits")
 
 
-def test_a_picture_of_too_many_pixels_is_refused(class_folders, monkeypatch):
+def test_a_image_of_too_many_pixels_is_refused(class_folders, monkeypatch):
     root, _ = class_folders()
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 16)
-    refused(root, r"0\.png can't be read as a picture \(.*decompression bomb.*\)")
+    refused(root, r"0\.png can't be read as an image \(.*decompression bomb.*\)")
 
 
 def test_text_chunks_that_burst_are_refused(class_folders, monkeypatch):
@@ -297,7 +297,7 @@ def test_text_chunks_that_burst_are_refused(class_folders, monkeypatch):
     extra.add_text("a", "b" * 5000, zip=True)
     Image.new("RGB", (8, 8)).save(root / "cat" / "text.png", pnginfo=extra)
     monkeypatch.setattr(PngImagePlugin, "MAX_TEXT_CHUNK", 100)
-    refused(root, r"text\.png can't be read as a picture")
+    refused(root, r"text\.png can't be read as an image")
 
 
 @pytest.mark.parametrize(

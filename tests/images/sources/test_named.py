@@ -1,4 +1,4 @@
-"""The published layouts, made small: 3 or 4 classes with a few pictures."""
+"""The published layouts, made small: 3 or 4 classes with a few images."""
 
 import gzip
 import os
@@ -10,9 +10,9 @@ import pytest
 import torch
 from PIL import Image
 
-from lqm.errors import ConfigError, DataError
 from lqm.images.augment import OPERATIONS
 from lqm.images.sources import load_source
+from lqm.utils.errors import ConfigError, DataError
 from tests.images.sources.making import png, write
 
 LABELS = [0, 1, 2, 0, 1, 2]
@@ -96,7 +96,7 @@ def test_damaged_idx_files_are_refused(tmp_path, digits28):
 
 @pytest.fixture
 def batches(random):
-    """Five training batches of six pictures, and one for testing."""
+    """Five training batches of six images, and one for testing."""
     return [random.integers(0, 256, (6, 3072), dtype=np.uint8) for _ in range(6)]
 
 
@@ -104,13 +104,13 @@ BATCHES = [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]
 NAMES = ["plane", "car", "bird"]
 
 
-def as_pictures(batches):
+def as_images(batches):
     return np.concatenate(batches).reshape(-1, 3, 32, 32)
 
 
 def check10(source, batches):
-    np.testing.assert_array_equal(source.train.images, as_pictures(batches[:5]))
-    np.testing.assert_array_equal(source.test.images, as_pictures(batches[5:]))
+    np.testing.assert_array_equal(source.train.images, as_images(batches[:5]))
+    np.testing.assert_array_equal(source.test.images, as_images(batches[5:]))
     assert source.train.labels.tolist() == LABELS * 5
     assert source.class_names == ("plane", "car", "bird")
     assert source.recipes == "cifar10"
@@ -157,7 +157,7 @@ def test_cifar10_is_read_from_the_binary_version(tmp_path, batches, itself):
 def test_cifar10_is_read_from_parquet(tmp_path, batches, below, itself):
     folder = tmp_path / "cifar10"
     for name, part in (("train", batches[:5]), ("test", batches[5:])):
-        contents = [png(picture) for picture in as_pictures(part).transpose(0, 2, 3, 1)]
+        contents = [png(image) for image in as_images(part).transpose(0, 2, 3, 1)]
         write(folder / below / f"{name}.parquet", contents, LABELS * len(part), names=NAMES)
     check10(load_source("cifar10", data_dir=folder if itself else tmp_path), batches)
 
@@ -195,14 +195,14 @@ def test_cifar100_is_read_by_its_fine_labels(tmp_path, batches):
         (python / name).write_bytes(pickle.dumps(content, 2))
         rows = np.concatenate([coarse, np.array(LABELS, np.uint8)[:, None], pixels], axis=1)
         (binary / f"{name}.bin").write_bytes(rows.tobytes())
-        contents = [png(picture) for picture in as_pictures([pixels]).transpose(0, 2, 3, 1)]
+        contents = [png(image) for image in as_images([pixels]).transpose(0, 2, 3, 1)]
         parquet = tmp_path / "three" / "cifar100" / f"{name}.parquet"
         write(parquet, contents, LABELS, label="fine_label", names=NAMES)
     (python / "meta").write_bytes(pickle.dumps({b"fine_label_names": NAMES}, 2))
     (binary / "fine_label_names.txt").write_text("\n".join(NAMES))
     for folder in ("one", "two", "three"):
         source = load_source("cifar100", data_dir=tmp_path / folder)
-        check(source, as_pictures(batches[:1]), as_pictures(batches[1:2]), "cifar100")
+        check(source, as_images(batches[:1]), as_images(batches[1:2]), "cifar100")
         assert source.class_names == tuple(NAMES)
         assert source.mean.tolist() == pytest.approx([0.5071, 0.4866, 0.4409])
         assert source.std.tolist() == pytest.approx([0.2673, 0.2564, 0.2762])
@@ -210,7 +210,7 @@ def test_cifar100_is_read_by_its_fine_labels(tmp_path, batches):
 
 @pytest.fixture
 def tiny_imagenet(tmp_path):
-    """Four classes, listed out of order; each picture is of one grey level of its own."""
+    """Four classes, listed out of order; each image is of one grey level of its own."""
     folder = tmp_path / "tiny-imagenet-200"
     wnids = ["n04", "n01", "n03", "n02"]
     (folder / "val" / "images").mkdir(parents=True)
@@ -218,10 +218,10 @@ def tiny_imagenet(tmp_path):
     for number, wnid in enumerate(wnids):
         (folder / "train" / wnid / "images").mkdir(parents=True)
         (folder / "train" / wnid / f"{wnid}_boxes.txt").write_text("0 0 1 1")
-        for picture in range(2):
-            grey = 10 * int(wnid[1:]) + picture
+        for image in range(2):
+            grey = 10 * int(wnid[1:]) + image
             image = Image.new("RGB" if number else "L", (64, 64), (grey, grey, grey) if number else grey)
-            image.save(folder / "train" / wnid / "images" / f"{wnid}_{picture}.JPEG", quality=100)
+            image.save(folder / "train" / wnid / "images" / f"{wnid}_{image}.JPEG", quality=100)
         Image.new("RGB", (64, 64), (200 + number,) * 3).save(
             folder / "val" / "images" / f"val_{number}.JPEG", quality=100
         )
@@ -271,7 +271,7 @@ def test_tiny_imagenet_with_parts_missing_says_which(tiny_imagenet):
     (tiny_imagenet / "val" / "val_annotations.txt").unlink()
     refused(r"val_annotations\.txt is missing; unpack")
     (tiny_imagenet / "wnids.txt").write_text("n01\nn05\n")
-    refused(r"n05.images has no \.JPEG pictures; unpack the set again")
+    refused(r"n05.images has no \.JPEG images; unpack the set again")
 
 
 def test_tiny_imagenet_is_read_from_parquet(tmp_path, random):

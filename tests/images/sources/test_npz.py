@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from lqm.errors import DataError
 from lqm.images.sources import load_source
+from lqm.utils.errors import DataError
 
 LABELS = np.array([0, 0, 0, 1, 1, 1])
 PIXELS = np.random.default_rng(0).integers(0, 256, (6, 8, 8), dtype=np.uint8)

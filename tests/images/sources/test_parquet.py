@@ -4,21 +4,21 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from lqm.errors import ConfigError, DataError
 from lqm.images.sources import load_source
+from lqm.utils.errors import ConfigError, DataError
 from tests.images.sources.making import png, write
 
 LABELS = [0, 1, 1, 0, 1, 0]
 
 
-def pictures(seed, count=6, shape=(8, 8, 3)):
+def images(seed, count=6, shape=(8, 8, 3)):
     return np.random.default_rng(seed).integers(0, 256, (count, *shape), dtype=np.uint8)
 
 
 @pytest.mark.parametrize("column", ["img", "image", "anything"])
 @pytest.mark.parametrize("label", ["label", "labels", "fine_label"])
 def test_train_and_test_files_give_their_exact_pixels(tmp_path, column, label):
-    train, test = pictures(0), pictures(1)
+    train, test = images(0), images(1)
     for name, part in (("train", train), ("test", test)):
         contents = [png(p) for p in part]
         write(tmp_path / f"{name}.parquet", contents, LABELS, column=column, label=label, names=["no", "yes"])
@@ -35,7 +35,7 @@ def test_train_and_test_files_give_their_exact_pixels(tmp_path, column, label):
 @pytest.mark.parametrize("end", ["test", "val", "validation"])
 @pytest.mark.parametrize("folder", ["", "data"])
 def test_shards_are_joined_in_order_also_in_a_folder_below(tmp_path, end, folder):
-    parts = [pictures(seed) for seed in range(3)]
+    parts = [images(seed) for seed in range(3)]
     for name, part in zip(
         ("train-00000-of-00002", "train-00001-of-00002", f"{end}-00000"), parts, strict=True
     ):
@@ -49,7 +49,7 @@ def test_shards_are_joined_in_order_also_in_a_folder_below(tmp_path, end, folder
 
 @pytest.mark.parametrize("flat", [False, True])
 def test_one_file_is_split(tmp_path, flat):
-    write(tmp_path / "mine.parquet", [png(p) for p in pictures(0)], LABELS, flat=flat)
+    write(tmp_path / "mine.parquet", [png(p) for p in images(0)], LABELS, flat=flat)
     source = load_source(str(tmp_path / "mine.parquet"))
     assert source.name == "mine"
     assert torch.bincount(source.test.labels).tolist() == [1, 1]
@@ -57,34 +57,34 @@ def test_one_file_is_split(tmp_path, flat):
 
 
 def test_greyscale_among_colour_becomes_colour(tmp_path):
-    grey = pictures(0, shape=(8, 8))
+    grey = images(0, shape=(8, 8))
     write(tmp_path / "train.parquet", [png(p) for p in grey], LABELS)
-    write(tmp_path / "test.parquet", [png(p) for p in pictures(1)], LABELS)
+    write(tmp_path / "test.parquet", [png(p) for p in images(1)], LABELS)
     source = load_source(tmp_path)
     np.testing.assert_array_equal(source.train.images, np.stack([grey] * 3, axis=1))
 
 
 def test_size_is_kept_apart_in_the_cache(tmp_path):
-    write(tmp_path / "mine.parquet", [png(p) for p in pictures(0, shape=(16, 12, 3))], LABELS)
+    write(tmp_path / "mine.parquet", [png(p) for p in images(0, shape=(16, 12, 3))], LABELS)
     assert load_source(tmp_path / "mine.parquet", size=8).shape == (3, 8, 8)
     assert load_source(tmp_path / "mine.parquet", size=12).shape == (3, 12, 12)
     with pytest.raises(DataError, match=r"row 0 of .*mine\.parquet is of 12x16 pixels .*; pass --size 12"):
         load_source(tmp_path / "mine.parquet")
 
 
-GOOD = [png(p) for p in pictures(0)]
+GOOD = [png(p) for p in images(0)]
 
 
 @pytest.mark.parametrize(
     ("contents", "labels", "options", "sentence"),
     [
-        ([*GOOD[:5], b"no"], LABELS, {}, r"row 5 of .*mine\.parquet is no picture of a known format"),
-        ([*GOOD[:4], GOOD[4][:90], GOOD[5]], LABELS, {}, r"row 4 of .* can't be read as a picture"),
+        ([*GOOD[:5], b"no"], LABELS, {}, r"row 5 of .*mine\.parquet is no image of a known format"),
+        ([*GOOD[:4], GOOD[4][:90], GOOD[5]], LABELS, {}, r"row 4 of .* can't be read as an image"),
         (
             [*GOOD[:2], None, *GOOD[3:]],
             LABELS,
             {},
-            r"row 2 of .*mine\.parquet has no picture; leave the row out",
+            r"row 2 of .*mine\.parquet has no image; leave the row out",
         ),
         (
             GOOD,
@@ -113,9 +113,9 @@ def test_rows_that_cant_be_used_say_which_and_why(tmp_path, contents, labels, op
     assert "\n" not in str(caught.value)
 
 
-def test_a_column_without_pictures_is_refused(tmp_path):
+def test_a_column_without_images_is_refused(tmp_path):
     pq.write_table(pa.table({"image": [1, 2], "label": [0, 1]}), tmp_path / "mine.parquet")
-    with pytest.raises(DataError, match=r"'image' of .* has type int64; it should hold picture files"):
+    with pytest.raises(DataError, match=r"'image' of .* has type int64; it should hold image files"):
         load_source(tmp_path / "mine.parquet")
 
 

@@ -1,4 +1,4 @@
-"""Runs as they stand on the disk, without the work: random pictures, and scores that were chosen."""
+"""Runs as they stand on the disk, without the work: random images, and scores that were chosen."""
 
 import json
 from dataclasses import asdict
@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from matplotlib.container import BarContainer, ErrorbarContainer
 
-from lqm.condensed import CondensedNodes, CondensedPictures
+from lqm.condensed import CondensedImages, CondensedNodes
 from lqm.graphs.evaluation import GraphProtocol
 from lqm.images.evaluation import EvaluationProtocol
 from lqm.report.figures.style import house_style
 from lqm.report.figures.subjects import Drawing, LeftOut, read_subjects
 
-PICTURES = asdict(EvaluationProtocol("tiny", epochs=2, networks=2, network="convnet:width=8"))
+IMAGES = asdict(EvaluationProtocol("tiny", epochs=2, networks=2, network="convnet:width=8"))
 NODES = asdict(GraphProtocol("tiny-graph", epochs=2, networks=2))
 
 
@@ -27,7 +27,7 @@ def found(*accuracies, cvm=0.25, extremes=0.015, records=20):
 def entry(*accuracies, seed=0, baselines=None, protocol=None, **match):
     """A score as a manifest notes it."""
     mean = sum(accuracies) / len(accuracies)
-    noted = {"protocol": protocol or PICTURES, "seed": seed, "accuracy": mean, **found(*accuracies, **match)}
+    noted = {"protocol": protocol or IMAGES, "seed": seed, "accuracy": mean, **found(*accuracies, **match)}
     return noted | ({"baselines": baselines} if baselines else {})
 
 
@@ -44,19 +44,19 @@ def manifest(method="dm", distance="lqm", seed=0, scores=(), **more):
     }
 
 
-def picture_run(folder, source, *, per_class=2, seed=0, side=None, evaluations=(), names=None, **more):
-    """A set of random pictures that claims to be condensed from a source."""
+def image_run(folder, source, *, per_class=2, seed=0, side=None, evaluations=(), names=None, **more):
+    """A set of random images that claims to be condensed from a source."""
     names = names or source.class_names
     shape = (source.shape[0], side or source.shape[1], side or source.shape[2])
     draws = torch.Generator().manual_seed(seed + 1000 * per_class)
     images = torch.rand(per_class * len(names), *shape, generator=draws)
     labels = torch.arange(len(names)).repeat_interleave(per_class)
-    record = {"source": source.record, "origin": {"source": source.name}, "evaluation": PICTURES}
+    record = {"source": source.record, "origin": {"source": source.name}, "evaluation": IMAGES}
     record |= {"preprocessing": {"mean": [0.5] * shape[0], "std": [0.5] * shape[0]}}
-    small = CondensedPictures(
+    condensed = CondensedImages(
         images, labels, tuple(names), record | manifest(seed=seed, per_class=per_class, **more)
     )
-    small.save(folder)
+    condensed.save(folder)
     if evaluations:
         lines = "".join(json.dumps(line) + "\n" for line in evaluations)
         (folder / "evaluations.jsonl").write_text(lines)
@@ -69,8 +69,8 @@ def node_run(folder, budget=4, **more):
     record |= {"evaluation": NODES, "budget": budget, "counts": [budget // 2] * 2}
     labels = torch.arange(2).repeat_interleave(budget // 2)
     features = torch.rand(budget, 5, generator=torch.Generator().manual_seed(budget))
-    small = CondensedNodes(features, labels, ("a", "b"), record | manifest("cat", **more))
-    small.save(folder)
+    condensed = CondensedNodes(features, labels, ("a", "b"), record | manifest("cat", **more))
+    condensed.save(folder)
     return folder
 
 

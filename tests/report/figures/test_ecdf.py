@@ -9,7 +9,7 @@ from lqm.report.figures.ecdf import distribution_figure, draw_ecdf, typical_clas
 from lqm.report.figures.style import house_style
 from lqm.report.figures.subjects import read_subjects
 from lqm.report.latents import ClassMatch, Latents
-from tests.report.figures.making import drawn, node_run, picture_run, title
+from tests.report.figures.making import drawn, image_run, node_run, title
 
 
 def normal(count, seed):
@@ -58,7 +58,7 @@ def test_a_set_without_the_class_is_said_to_have_nothing_of_it():
 def test_the_feature_is_the_one_in_which_the_first_run_strays_farthest_and_then_a_typical_one(
     tmp_path, digits
 ):
-    runs = [picture_run(tmp_path / name, digits, distance=name, seed=n) for n, name in enumerate("ab")]
+    runs = [image_run(tmp_path / name, digits, distance=name, seed=n) for n, name in enumerate("ab")]
     figures, left_out = drawn(draw_ecdf, *runs)
     assert [*figures] == ["ecdf", "ecdf-typical"]
     assert not left_out
@@ -78,7 +78,7 @@ def test_the_feature_is_the_one_in_which_the_first_run_strays_farthest_and_then_
 
 
 def test_a_run_that_strays_nowhere_is_not_accused(tmp_path, digits):
-    run = picture_run(tmp_path / "run", digits)
+    run = image_run(tmp_path / "run", digits)
     with house_style():
         (origin,), _ = read_subjects([run], None, None)
         for label, match in origin.latents.matches[0].items():
@@ -89,7 +89,7 @@ def test_a_run_that_strays_nowhere_is_not_accused(tmp_path, digits):
 
 def test_of_very_many_runs_eight_are_shown_each_by_one_seed(tmp_path, digits):
     runs = [
-        picture_run(tmp_path / f"{distance}-{seed}", digits, per_class=1, distance=distance, seed=seed)
+        image_run(tmp_path / f"{distance}-{seed}", digits, per_class=1, distance=distance, seed=seed)
         for distance in "abcde"
         for seed in (0, 1)
     ]
@@ -108,9 +108,7 @@ def test_the_typical_class_is_one_that_all_sets_have_and_the_median_of_these():
 
 
 def test_every_source_has_figures_of_its_own_and_one_that_is_gone_is_said_to_be(tmp_path, digits):
-    figures, left_out = drawn(
-        draw_ecdf, picture_run(tmp_path / "digits", digits), node_run(tmp_path / "nodes")
-    )
+    figures, left_out = drawn(draw_ecdf, image_run(tmp_path / "digits", digits), node_run(tmp_path / "nodes"))
     assert [*figures] == ["ecdf-digits", "ecdf-typical-digits"]
     ((what, why),) = left_out.items()
     assert what == "distributions of latent features of papers"

@@ -9,11 +9,11 @@ from lqm.report.figures.extremes import draw_extremes_by_class
 from lqm.report.figures.style import house_style
 from lqm.report.figures.subjects import read_subjects
 from lqm.report.latents import ClassMatch, Latents
-from tests.report.figures.making import bars, drawn, node_run, picture_run, title
+from tests.report.figures.making import bars, drawn, image_run, node_run, title
 
 
 def test_bars_are_the_share_of_each_class_and_their_mean(tmp_path, digits):
-    runs = [picture_run(tmp_path / name, digits, distance=name, seed=n) for n, name in enumerate("ab")]
+    runs = [image_run(tmp_path / name, digits, distance=name, seed=n) for n, name in enumerate("ab")]
     figures, _ = drawn(draw_extremes_by_class, *runs)
     heights, errors = bars(figures["extremes-by-class"].axes[0])
     assert [*heights] == ["dm + a", "dm + b"]
@@ -29,7 +29,7 @@ def test_bars_are_the_share_of_each_class_and_their_mean(tmp_path, digits):
 
 def test_seeds_share_bars_and_of_very_many_classes_the_worst_are_shown(tmp_path, digits):
     names = [f"$c_{number}$" for number in range(30)]
-    runs = [picture_run(tmp_path / str(seed), digits, per_class=1, seed=seed, names=names) for seed in (0, 1)]
+    runs = [image_run(tmp_path / str(seed), digits, per_class=1, seed=seed, names=names) for seed in (0, 1)]
 
     def matches(shift):
         return {c: ClassMatch(torch.zeros(1, 2), torch.zeros(2), (c + shift) / 100) for c in range(30)}
@@ -48,7 +48,7 @@ def test_seeds_share_bars_and_of_very_many_classes_the_worst_are_shown(tmp_path,
 
 
 def test_a_class_that_a_set_lacks_has_no_bar(tmp_path, digits):
-    runs = [picture_run(tmp_path / name, digits, distance=name) for name in "ab"]
+    runs = [image_run(tmp_path / name, digits, distance=name) for name in "ab"]
     with house_style():
         (origin,), _ = read_subjects(runs, None, None)
         del origin.latents.matches[1][3]

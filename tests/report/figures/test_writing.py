@@ -11,11 +11,11 @@ from matplotlib import font_manager
 from PIL import Image
 
 import lqm
-from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.images.sources import load_source
 from lqm.report.figures import FIGURES, STREAM_FIGURES, write_figures
 from lqm.report.figures.style import look, look_of_real, plain
-from tests.report.figures.making import NODES, entry, found, node_run, picture_run, stream
+from lqm.utils.errors import ArtifactError, ConfigError, DataError
+from tests.report.figures.making import NODES, entry, found, image_run, node_run, stream
 
 NASTY = ("$x_1$", "<script>&", "日本語", "a\tb\x00c\ud800", r"\frac{", "", "%", "x" * 300)
 
@@ -26,7 +26,7 @@ def runs(tmp_path, digits):
     along = [{"step": 10, "accuracy": 0.5, "deviation": 0.1}, {"step": 20, "accuracy": 0.6, "deviation": 0.1}]
     noted = [entry(0.5, 0.6, baselines={"random": found(0.4), "full": found(0.9)})]
     sets = [
-        picture_run(tmp_path / str(n), digits, per_class=n, scores=noted, evaluations=along) for n in (1, 2)
+        image_run(tmp_path / str(n), digits, per_class=n, scores=noted, evaluations=along) for n in (1, 2)
     ]
     return [*sets, stream(tmp_path / "stream")]
 
@@ -46,8 +46,8 @@ def test_all_figures_are_written_as_png_and_svg_whose_text_is_text(runs, tmp_pat
         "cvm",
         "extremes",
         "extremes-by-class",
-        "pictures-dm-lqm-1-a-class",
-        "pictures-dm-lqm-2-a-class",
+        "images-dm-lqm-1-a-class",
+        "images-dm-lqm-2-a-class",
         "accuracy-by-step",
         "accuracy-by-budget",
         "accuracy-matrix-cat-lqm",
@@ -82,13 +82,13 @@ def test_names_are_never_parsed(tmp_path):
     source = SimpleNamespace(
         name="$a_b$", shape=(1, 4, 4), class_names=NASTY[:3] + NASTY[4:], record={"name": "$a_b$ <b>"}
     )
-    run = picture_run(tmp_path / "run", source, per_class=2, distance="$l_q$")
+    run = image_run(tmp_path / "run", source, per_class=2, distance="$l_q$")
     paths = write_figures([run], tmp_path / "figures")
     words = svg_words(paths[1])
     assert words[-1] == "$a_b$ <b>, dm + $l_q$"
     assert words[:5] == ["$x_1$", "<script>&", "日本語", r"\frac{", "%"]
     assert words[5] == "x" * 19 + "…"
-    assert paths[0].name == "pictures-dm-l_q.png"
+    assert paths[0].name == "images-dm-l_q.png"
 
 
 def test_names_that_xml_has_not_are_drawn_all_the_same():
@@ -100,7 +100,7 @@ def test_letters_that_the_font_has_not_are_no_reason_to_warn(tmp_path, recwarn):
     source = SimpleNamespace(name="x", shape=(1, 4, 4), class_names=names, record={"name": "日本"})
     font_manager.findfont("DejaVu Sans")
     recwarn.clear()
-    write_figures([picture_run(tmp_path / "run", source)], tmp_path / "figures")
+    write_figures([image_run(tmp_path / "run", source)], tmp_path / "figures")
     assert not [warning for warning in recwarn if "Glyph" in str(warning.message)]
 
 
@@ -128,13 +128,13 @@ def test_data_that_are_gone_cost_only_the_figures_that_need_them(tmp_path, capsy
 
 
 def moved_run(tmp_path, name):
-    """A set of pictures that have moved, and where they are now."""
+    """A set of images that have moved, and where they are now."""
     draws = torch.Generator().manual_seed(len(name))
     images = torch.randint(0, 256, (20, 1, 8, 8), generator=draws, dtype=torch.uint8)
     place = tmp_path / f"{name}.npz"
     np.savez(place, images=images.numpy()[:, 0], labels=np.arange(20) % 2)
     source = load_source(str(place), show_progress=False)
-    run = picture_run(tmp_path / f"run-{name}", source)
+    run = image_run(tmp_path / f"run-{name}", source)
     manifest = lqm.load(run).manifest
     return run, place, manifest
 
@@ -142,7 +142,7 @@ def moved_run(tmp_path, name):
 def test_a_source_that_is_named_anew_serves_the_runs_that_came_from_it(tmp_path, digits, capsys):
     run, place, manifest = moved_run(tmp_path, "mine")
     assert manifest["origin"] == {"source": manifest["source"]["name"]}
-    other = picture_run(tmp_path / "digits", digits)
+    other = image_run(tmp_path / "digits", digits)
     names = {path.stem for path in write_figures([run, other], tmp_path / "figures", source=place)}
     assert {"ecdf-digits", f"ecdf-{manifest['source']['name']}"} <= names
     assert "no distributions" not in capsys.readouterr().err
@@ -194,14 +194,14 @@ def test_if_nothing_at_all_can_be_drawn_that_is_an_error(tmp_path):
 
 
 def test_a_run_that_is_given_twice_is_drawn_once(tmp_path, digits, monkeypatch):
-    run = picture_run(tmp_path / "run", digits)
+    run = image_run(tmp_path / "run", digits)
     monkeypatch.chdir(tmp_path)
     names = [path.stem for path in write_figures(["run", run, "./run"], "figures")]
-    assert names.count("pictures-dm-lqm") == 2
+    assert names.count("images-dm-lqm") == 2
 
 
 def test_a_full_disk_leaves_the_old_figure(tmp_path, digits, monkeypatch):
-    run = picture_run(tmp_path / "run", digits)
+    run = image_run(tmp_path / "run", digits)
     write_figures([run], tmp_path / "figures")
     old = (tmp_path / "figures" / "ecdf.png").read_bytes()
     monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))

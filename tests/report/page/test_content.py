@@ -78,7 +78,7 @@ def test_the_numbers_stand_in_a_table_too(page):
 def test_what_became_what_and_how(page):
     words = page.read.words
     assert "digits, condensed" in words
-    assert "1,442 real training pictures of 10 classes became 20 (1.4 %)." in words
+    assert "1,442 real training images of 10 classes became 20 (1.4 %)." in words
     for case in page.cases:
         assert str(case.folder) in words
         assert f"{case.label} dm {case.manifest['distance']['name']} 2 a class 0 4" in words
@@ -119,7 +119,7 @@ def test_evaluations_along_the_way_are_drawn_if_there_are_any(page, tmp_path):
 
 
 def test_a_saved_set_without_its_run_has_no_curves(page, tmp_path):
-    page.cases[0].small.save(tmp_path / "saved")
+    page.cases[0].condensed.save(tmp_path / "saved")
     read = read_page(write_report(tmp_path / "saved"))
     assert read.data["learning"]["curves"] == [{}]
     assert "learning" not in {found.get("id") for _, found in read.elements}
@@ -129,10 +129,10 @@ def test_ways_of_judging_are_chosen_from_and_say_whom_they_did_not_judge(page, t
     runs = [
         shutil.copytree(case.folder, tmp_path / name) for case, name in zip(page.cases, "ab", strict=True)
     ]
-    small = lqm.load(runs[1])
-    other = small.manifest["scores"][0]
+    condensed = lqm.load(runs[1])
+    other = condensed.manifest["scores"][0]
     other = other | {"protocol": other["protocol"] | {"name": "other", "epochs": 3}}
-    small.with_score(other)
+    condensed.with_score(other)
     read = read_page(write_report(runs))
     assert len(read.data["standings"]) == 2
     assert [len(bars) for bars in read.data["standings"]] == [5, 3], (
@@ -174,7 +174,7 @@ def test_shares_of_the_real_data_are_read_easily(tmp_path):
     chosen(source, tmp_path / "all", per_class=4)
     chosen(source, tmp_path / "some", per_class=1)
     words = page_of_sets([tmp_path / "all", tmp_path / "some"], source, None).words
-    assert words["lead"] == "12 real training pictures of 3 classes became 3 or 12 (25 % or 100 %)."
+    assert words["lead"] == "12 real training images of 3 classes became 3 or 12 (25 % or 100 %)."
 
 
 def test_sets_that_match_perfectly_are_no_trouble(tmp_path):
@@ -196,13 +196,13 @@ def test_budgets_of_nodes_add_up_to_the_nodes(nodes):
     assert sum(budgets["real"]) == len(source.train)
 
 
-def test_a_page_of_nodes_has_scores_and_latents_and_no_pictures(nodes):
+def test_a_page_of_nodes_has_scores_and_latents_and_no_images(nodes):
     read = nodes.read
-    assert read.data["pictures"] == []
+    assert read.data["images"] == []
     assert read.data["real"] == {}
     ids = {found.get("id") for _, found in read.elements}
     assert {"budgets", "accuracy", "latents", "learning"} <= ids
-    assert not {"pictures", "picture"} & ids
+    assert not {"images", "image"} & ids
     assert not read.of("img")
     (bars,) = read.data["standings"]
     (own,) = [bar for bar in bars if bar["case"] == 0]
@@ -217,9 +217,9 @@ def test_a_page_of_nodes_has_scores_and_latents_and_no_pictures(nodes):
 
 
 def test_a_class_that_a_set_of_nodes_lacks_is_empty_on_the_page(nodes, tmp_path):
-    small = lqm.load(nodes.folder / "random")
-    kept = small.labels != 2
-    replace(small, data=small.features[kept], labels=small.labels[kept]).write(tmp_path / "less")
+    condensed = lqm.load(nodes.folder / "random")
+    kept = condensed.labels != 2
+    replace(condensed, data=condensed.features[kept], labels=condensed.labels[kept]).write(tmp_path / "less")
     read = read_page(write_report([tmp_path / "less", nodes.folder / "cat"], tmp_path / "page.html"))
     assert read.data["budgets"]["sets"][0][2] == 0
     assert read.data["explorer"]["classes"][2]["cases"][0] is None

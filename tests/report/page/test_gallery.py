@@ -1,48 +1,48 @@
-"""The pictures on the page are those of the sets, to the last bit, and so are the real ones beside them."""
+"""The images on the page are those of the sets, to the last bit, and so are the real ones beside them."""
 
 import numpy as np
 import pytest
 import torch
 
 from lqm.images.nearest import nearest
-from lqm.pixels import pixels
 from lqm.report.page import gallery as module
 from lqm.report.page import write_report
 from lqm.report.page.gallery import as_uri, gallery
+from lqm.utils.pixels import pixels
 from tests.report.making import bytes_of, chosen, decoded, read_page, tiny_source
 
 
 def synthetic(source, folder, per_class=3, mosaic=1, seed=0):
-    """A set whose pictures are no real ones, nor of 256 levels."""
-    small = chosen(source, folder, per_class)
-    noise = torch.rand(small.images.shape, generator=torch.Generator().manual_seed(seed))
+    """A set whose images are no real ones, nor of 256 levels."""
+    condensed = chosen(source, folder, per_class)
+    noise = torch.rand(condensed.images.shape, generator=torch.Generator().manual_seed(seed))
     changed = {"mosaic": mosaic} if mosaic > 1 else {}
-    made = type(small)(noise, small.labels, small.class_names, small.manifest | changed)
+    made = type(condensed)(noise, condensed.labels, condensed.class_names, condensed.manifest | changed)
     return made.write(folder)
 
 
 def tiles(page):
-    """The pictures in the text of the page, by set, class and number."""
+    """The images in the text of the page, by set, class and number."""
     places = [tuple(map(int, b["data-place"].split(","))) for b in page.of("button") if "data-place" in b]
-    pictures = [image["src"] for image in page.of("img")]
-    return dict(zip(places, pictures, strict=True))
+    images = [image["src"] for image in page.of("img")]
+    return dict(zip(places, images, strict=True))
 
 
 @pytest.mark.parametrize("channels", [1, 3, 4])
 @pytest.mark.parametrize("mosaic", [1, 2])
-def test_pictures_cells_and_neighbours_are_shown_bit_for_bit(tmp_path, channels, mosaic):
+def test_images_cells_and_neighbours_are_shown_bit_for_bit(tmp_path, channels, mosaic):
     source = tiny_source(channels=channels, each=10)
-    small = synthetic(source, tmp_path / "set", mosaic=mosaic)
+    condensed = synthetic(source, tmp_path / "set", mosaic=mosaic)
     page = read_page(write_report(tmp_path / "set", source=source))
-    shown, records = tiles(page), page.data["pictures"]
+    shown, records = tiles(page), page.data["images"]
     assert len(shown) == 9
-    cells, labels = small.records()
+    cells, labels = condensed.records()
     count = 3 if mosaic == 1 else 2
     found = nearest(cells, source.train.images, count)
     for (number, label, place), uri in shown.items():
         assert number == 0
-        picture = small.images[small.labels == label][place]
-        assert decoded(uri).equal(bytes_of(picture))
+        image = condensed.images[condensed.labels == label][place]
+        assert decoded(uri).equal(bytes_of(image))
         own = records[0][label][place]
         assert len(own) == mosaic**2
         start = mosaic**2 * place
@@ -57,74 +57,76 @@ def test_pictures_cells_and_neighbours_are_shown_bit_for_bit(tmp_path, channels,
                 assert near["real"] == expected
                 real = page.data["real"][str(expected)]
                 assert real["label"] == source.train.labels[expected]
-                assert decoded(real["picture"]).equal(source.train.images[expected])
+                assert decoded(real["image"]).equal(source.train.images[expected])
     shown_real = {int(place) for place in page.data["real"]}
-    assert shown_real == {*found.places.flatten().tolist()}, "no other real picture is on the page"
+    assert shown_real == {*found.places.flatten().tolist()}, "no other real image is on the page"
 
 
-def test_a_set_of_real_pictures_has_itself_for_neighbours(tmp_path):
+def test_a_set_of_real_images_has_itself_for_neighbours(tmp_path):
     source = tiny_source()
-    small = chosen(source, tmp_path / "set")
-    found = gallery([small], source)
+    condensed = chosen(source, tmp_path / "set")
+    found = gallery([condensed], source)
     for label, own in enumerate(found["sets"][0]):
-        for picture, stored in zip(own, small.images[small.labels == label], strict=True):
-            (record,) = picture["records"]
+        for image, stored in zip(own, condensed.images[condensed.labels == label], strict=True):
+            (record,) = image["records"]
             first = record["nearest"][0]
             assert first["distance"] == 0
-            assert decoded(found["real"][first["real"]]["picture"]).equal(bytes_of(stored))
+            assert decoded(found["real"][first["real"]]["image"]).equal(bytes_of(stored))
 
 
-def test_pictures_of_pages_of_several_sets_stand_in_their_order(page):
+def test_images_of_pages_of_several_sets_stand_in_their_order(page):
     for (number, label, place), uri in tiles(page.read).items():
-        small = page.cases[number].small
-        assert decoded(uri).equal(bytes_of(small.images[small.labels == label][place]))
+        condensed = page.cases[number].condensed
+        assert decoded(uri).equal(bytes_of(condensed.images[condensed.labels == label][place]))
     assert len(tiles(page.read)) == 40
     names = [image["alt"] for image in page.read.of("img")]
-    assert names[:3] == ["0, picture 1", "0, picture 2", "1, picture 1"]
+    assert names[:3] == ["0, image 1", "0, image 2", "1, image 1"]
 
 
-def test_pictures_that_are_not_square_keep_their_pixels():
-    picture = torch.rand(3, 6, 10, generator=torch.Generator().manual_seed(0))
-    assert decoded(as_uri(picture)).equal(bytes_of(picture))
+def test_images_that_are_not_square_keep_their_pixels():
+    image = torch.rand(3, 6, 10, generator=torch.Generator().manual_seed(0))
+    assert decoded(as_uri(image)).equal(bytes_of(image))
 
 
 @pytest.mark.parametrize(("channels", "shown"), [(2, 1), (5, 3)])
 def test_of_channels_that_are_no_colours_the_first_are_shown(tmp_path, channels, shown):
     source = tiny_source(channels=channels)
-    small = synthetic(source, tmp_path / "set")
+    condensed = synthetic(source, tmp_path / "set")
     page = read_page(write_report(tmp_path / "set", source=source))
     for (_, label, place), uri in tiles(page).items():
-        picture = small.images[small.labels == label][place]
-        assert decoded(uri).equal(bytes_of(picture[:shown]))
+        image = condensed.images[condensed.labels == label][place]
+        assert decoded(uri).equal(bytes_of(image[:shown]))
 
 
-def test_without_the_real_data_there_are_pictures_and_no_neighbours(tmp_path):
-    small = synthetic(tiny_source(), tmp_path / "set", mosaic=2)
-    found = gallery([small], None)
+def test_without_the_real_data_there_are_images_and_no_neighbours(tmp_path):
+    condensed = synthetic(tiny_source(), tmp_path / "set", mosaic=2)
+    found = gallery([condensed], None)
     assert found["real"] == {}
     for classes in found["sets"]:
         for own in classes:
-            assert all(not record["nearest"] for picture in own for record in picture["records"])
-            assert all(len(picture["records"]) == 4 for picture in own)
+            assert all(not record["nearest"] for image in own for record in image["records"])
+            assert all(len(image["records"]) == 4 for image in own)
 
 
-def test_more_pictures_than_a_page_holds_are_cut_and_the_page_says_so(tmp_path, monkeypatch):
+def test_more_images_than_a_page_holds_are_cut_and_the_page_says_so(tmp_path, monkeypatch):
     source = tiny_source(classes=2)
-    small = synthetic(source, tmp_path / "set", per_class=6)
+    condensed = synthetic(source, tmp_path / "set", per_class=6)
     path = write_report(tmp_path / "set", source=source)
     assert len(tiles(read_page(path))) == 12
     assert "of which the first" not in read_page(path).words
-    first = gallery([small], source)
-    own = [len(tiles[0]["picture"]) for tiles in first["sets"][0]]
+    first = gallery([condensed], source)
+    own = [len(tiles[0]["image"]) for tiles in first["sets"][0]]
     near = {near["real"] for tiles in first["sets"][0] for near in tiles[0]["records"][0]["nearest"]}
-    letters = sum(own) + sum(len(first["real"][place]["picture"]) for place in near)
+    letters = sum(own) + sum(len(first["real"][place]["image"]) for place in near)
     monkeypatch.setattr(module, "_LETTERS", 4 * letters)
     page = read_page(write_report(tmp_path / "set", source=source))
     assert "Each row is a class, of which the first 4 are shown." in page.words
     assert len(tiles(page)) == 8
     for (_, label, place), uri in tiles(page).items():
-        assert decoded(uri).equal(bytes_of(small.images[small.labels == label][place])), "the first ones"
-    assert [len(own) for own in page.data["pictures"][0]] == [4, 4]
+        assert decoded(uri).equal(bytes_of(condensed.images[condensed.labels == label][place])), (
+            "the first ones"
+        )
+    assert [len(own) for own in page.data["images"][0]] == [4, 4]
     monkeypatch.setattr(module, "_LETTERS", 1)
     assert len(tiles(read_page(write_report(tmp_path / "set", source=source)))) == 2, "one at least"
 
@@ -134,13 +136,13 @@ def test_sets_of_different_sizes_are_shown_side_by_side(tmp_path):
     for per_class in (1, 4):
         synthetic(source, tmp_path / str(per_class), per_class)
     page = read_page(write_report([tmp_path / "1", tmp_path / "4"], source=source))
-    assert [[len(own) for own in classes] for classes in page.data["pictures"]] == [[1] * 3, [4] * 3]
+    assert [[len(own) for own in classes] for classes in page.data["images"]] == [[1] * 3, [4] * 3]
 
 
-def test_more_pictures_than_neighbours_are_looked_for_are_cut(tmp_path, monkeypatch):
-    small = synthetic(tiny_source(), tmp_path / "set", mosaic=2)
+def test_more_images_than_neighbours_are_looked_for_are_cut(tmp_path, monkeypatch):
+    condensed = synthetic(tiny_source(), tmp_path / "set", mosaic=2)
     monkeypatch.setattr(module, "_CELLS", 3 * 4 * 2)
-    found = gallery([small], None)
+    found = gallery([condensed], None)
     assert found["cut"]
     assert [len(own) for own in found["sets"][0]] == [found["shown"]] * 3 == [2] * 3
 
@@ -149,7 +151,7 @@ def test_more_pictures_than_neighbours_are_looked_for_are_cut(tmp_path, monkeypa
     ("side", "mosaic", "all_shown"), [(32, 1, True), (32, 2, False), (64, 1, False), (224, 1, False)]
 )
 def test_a_page_of_ten_classes_stays_below_8_megabytes(tmp_path, side, mosaic, all_shown):
-    """Two sets of ten pictures a class of noise, which is the hardest to compress."""
+    """Two sets of ten images a class of noise, which is the hardest to compress."""
     source = tiny_source(classes=10, each=60 if side == 32 else 12, channels=3, side=side)
     for seed in (0, 1):
         synthetic(source, tmp_path / str(seed), per_class=10, mosaic=mosaic, seed=seed)
@@ -161,28 +163,28 @@ def test_a_page_of_ten_classes_stays_below_8_megabytes(tmp_path, side, mosaic, a
     assert page.data["explorer"]["features"] > 100
 
 
-def test_a_large_picture_is_shown_with_a_slight_loss_in_a_fraction_of_the_letters():
+def test_a_large_image_is_shown_with_a_slight_loss_in_a_fraction_of_the_letters():
     across = torch.linspace(0, 1, 128).expand(128, 128)
     noise = torch.rand(3, 128, 128, generator=torch.Generator().manual_seed(0))
-    picture = 0.9 * torch.stack([across, across.T, 1 - across]) + 0.1 * noise
-    uri = as_uri(picture)
+    image = 0.9 * torch.stack([across, across.T, 1 - across]) + 0.1 * noise
+    uri = as_uri(image)
     assert decoded(uri).shape == (3, 128, 128)
-    assert (decoded(uri).float() / 255 - picture).abs().mean() < 0.03
+    assert (decoded(uri).float() / 255 - image).abs().mean() < 0.03
     assert len(uri) < 3 * 128 * 128 / 4
 
 
-def test_grey_pictures_are_shown_as_grey(digits):
-    picture = pixels(digits.train.images[0])
-    assert decoded(as_uri(picture)).shape == (1, 8, 8)
-    assert np.array_equal(decoded(as_uri(picture)).numpy(), bytes_of(picture).numpy())
+def test_grey_images_are_shown_as_grey(digits):
+    image = pixels(digits.train.images[0])
+    assert decoded(as_uri(image)).shape == (1, 8, 8)
+    assert np.array_equal(decoded(as_uri(image)).numpy(), bytes_of(image).numpy())
 
 
-def test_a_mosaic_beside_plain_pictures_has_cells_and_they_have_none(tmp_path):
+def test_a_mosaic_beside_plain_images_has_cells_and_they_have_none(tmp_path):
     source = tiny_source()
     for name, mosaic in (("plain", 1), ("mosaic", 2)):
         synthetic(source, tmp_path / name, mosaic=mosaic)
     page = read_page(write_report([tmp_path / "plain", tmp_path / "mosaic"], source=source))
-    plain, mosaics = page.data["pictures"]
+    plain, mosaics = page.data["images"]
     assert {len(records) for own in plain for records in own} == {1}
     assert {len(records) for own in mosaics for records in own} == {4}
 

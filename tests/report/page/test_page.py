@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import lqm
-from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.report import page as module
 from lqm.report.page import write_report
+from lqm.utils.errors import ArtifactError, ConfigError, DataError
 from tests.graphs.continual.making import run, small_graph
 from tests.report.making import chosen, read_page, rewritten, tiny_source
 
@@ -129,7 +129,7 @@ def test_names_of_classes_are_text_wherever_they_stand(tmp_path):
     for name in NASTY:
         assert " ".join(name.split()) in nasty.words
         assert f"class {name}, by random" in rows
-    assert [image["alt"] for image in nasty.of("img")][::2] == [f"{name}, picture 1" for name in NASTY]
+    assert [image["alt"] for image in nasty.of("img")][::2] == [f"{name}, image 1" for name in NASTY]
 
 
 def test_names_of_sources_and_tasks_are_text_too(tmp_path):
@@ -245,7 +245,7 @@ def test_a_source_made_in_python_is_to_be_given(tmp_path, capsys):
     assert page.data["explorer"] is None
     assert page.data["real"] == {}
     assert "The real data were not at hand" in page.words
-    assert "6 synthetic pictures of 3 classes." in page.words
+    assert "6 synthetic images of 3 classes." in page.words
     ids = {found.get("id") for _, found in page.elements}
     assert "latents" not in ids
     assert "explorer" not in ids
@@ -258,7 +258,7 @@ def test_a_source_made_in_python_is_to_be_given(tmp_path, capsys):
     assert "The real data were not at hand" not in page.words
     assert len(page.data["explorer"]["classes"]) == 3
     assert page.data["real"]
-    assert "24 real training pictures of 3 classes became 6 (25 %)." in page.words
+    assert "24 real training images of 3 classes became 6 (25 %)." in page.words
     assert capsys.readouterr().err == ""
 
 
@@ -271,8 +271,8 @@ def test_another_source_than_that_which_was_condensed_is_refused(judged, tmp_pat
 
 def test_data_that_have_moved_are_missed_and_found_again_where_they_are_named(tmp_path, capsys, digits):
     place, moved = tmp_path / "mine.npz", tmp_path / "moved.npz"
-    pictures = (digits.train.images[:60] * 255).byte().numpy()
-    np.savez(place, images=pictures, labels=digits.train.labels[:60].numpy())
+    images = (digits.train.images[:60] * 255).byte().numpy()
+    np.savez(place, images=images, labels=digits.train.labels[:60].numpy())
     chosen(place, tmp_path / "set", per_class=1)
     assert read_page(write_report(tmp_path / "set")).data["explorer"]
     assert capsys.readouterr().err == ""

@@ -11,9 +11,9 @@ import torch
 
 import lqm
 from lqm.diagnostics import cramer_von_mises
-from lqm.errors import ArtifactError, ConfigError
 from lqm.report.page import write_report
 from lqm.report.page.answer import in_points
+from lqm.utils.errors import ArtifactError, ConfigError
 from tests.graphs.continual.making import LEARNING, run, small_graph
 from tests.report.making import read_page, tiny_source, unpacked
 

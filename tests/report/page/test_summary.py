@@ -9,7 +9,7 @@ import torch
 from scipy.stats import binomtest
 
 import lqm
-from lqm.condensed import CondensedNodes, CondensedPictures
+from lqm.condensed import CondensedImages, CondensedNodes
 from lqm.graphs.evaluation import PROTOCOLS as NODE_PROTOCOLS
 from lqm.latents import LatentMatch
 from lqm.report.cases import Case, read_cases
@@ -24,8 +24,8 @@ from tests.report.making import PROTOCOL, chosen, read_page, tiny_source
 def case(label, per_class=10, folder="run"):
     labels = torch.arange(2).repeat_interleave(per_class)
     manifest = {"per_class": per_class, "evaluation": asdict(PROTOCOL)}
-    small = CondensedPictures(None, labels, ("cat", "dog"), manifest)
-    return Case(label, small, Path(folder))
+    condensed = CondensedImages(None, labels, ("cat", "dog"), manifest)
+    return Case(label, condensed, Path(folder))
 
 
 def bar(name, number, accuracies, records=20, by_class=(), cvm=0.25, after=0.5, by_network=()):
@@ -51,8 +51,8 @@ def test_accuracies_come_with_their_deviation():
         (1, "90.0 %", "± 0.0"),
     ]
     judges = "networks trained on it name rightly (tiny: ConvNet-3 of width 8)."
-    assert found.note == f"The share of the 355 test pictures that {judges}"
-    assert "of the test pictures" in asked(CASES, bar("a", 0, [0.5]))[GOOD].note
+    assert found.note == f"The share of the 355 test images that {judges}"
+    assert "of the test images" in asked(CASES, bar("a", 0, [0.5]))[GOOD].note
 
 
 def test_the_way_to_all_real_data_is_in_points():
@@ -60,7 +60,7 @@ def test_the_way_to_all_real_data_is_in_points():
     found = asked(CASES, bar("a", 0, [0.6]), bar("b", 1, [0.97]), full, random)[FAR]
     assert [line.value for line in found.lines] == ["\N{MINUS SIGN}35.0", "+2.0"]
     assert {line.more for line in found.lines} == {"points"}
-    assert found.note == "All 1,442 real pictures give 95.0 %; 20 random ones, 40.0 %."
+    assert found.note == "All 1,442 real images give 95.0 %; 20 random ones, 40.0 %."
     more = bar("random, 100", None, [0.8], 100)
     note = asked(CASES, bar("a", 0, [0.6]), full, random, more)[FAR].note
     assert note.endswith("; 20 random ones, 40.0 %; 100 random ones, 80.0 %.")
@@ -180,7 +180,7 @@ def test_the_worst_class_has_the_smallest_share_and_stands_beside_all_real_data(
 
 
 def test_classes_that_are_as_bad_are_counted_and_where_all_are_none_is_worst():
-    three = [Case("a", replace(CASES[0].small, class_names=("cat", "dog", "fox")), Path("run"))]
+    three = [Case("a", replace(CASES[0].condensed, class_names=("cat", "dog", "fox")), Path("run"))]
     (line,) = asked(three, bar("a", 0, [0.5], by_class=(0.5, 0.1, 0.1)))[WORST].lines
     assert (line.value, line.more) == ("dog and 1 more", "10.0 %")
     assert WORST not in asked(three, bar("a", 0, [0.5], by_class=(0.5, 0.5, 0.5)))
@@ -255,12 +255,12 @@ def test_the_page_answers_by_the_evaluation(page):
     assert f"dm + mean {named} {100 * score.by_class[worst]:.1f} %" in words
     (standing,) = standings(page.cases)
     assert f"dm + lqm {standing.of_case(1).before.cramer_von_mises:.3f}" in words
-    assert f"The share of the {len(lqm.load_source('digits').test.labels)} test pictures" in words
+    assert f"The share of the {len(lqm.load_source('digits').test.labels)} test images" in words
 
 
 def test_nodes_are_called_nodes():
-    small = CondensedNodes(None, torch.tensor([0, 1, -1]), ("a", "b"), {"budget": 2})
-    nodes = Case("cat", small, Path("run"))
+    condensed = CondensedNodes(None, torch.tensor([0, 1, -1]), ("a", "b"), {"budget": 2})
+    nodes = Case("cat", condensed, Path("run"))
     standing = Standing(NODE_PROTOCOLS["cat-500"], [bar("cat", 0, [0.5])])
     assert "the 7 test nodes" in answers([nodes], standing, None, 7)[0].note
     assert nodes.records == 2

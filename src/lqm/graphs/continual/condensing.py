@@ -16,7 +16,7 @@ from lqm.graphs.methods import GraphMethod
 from lqm.graphs.methods.settings import CaTSettings
 from lqm.graphs.population import joined, population
 from lqm.graphs.stream import Stream
-from lqm.planning import titled
+from lqm.methods.plan import titled
 
 # A name below the folder of a repeat becomes a run folder, or nothing if nothing is to be kept.
 Place = Callable[[str], AbstractContextManager[RunFolder | None]]

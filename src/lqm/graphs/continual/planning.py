@@ -8,17 +8,17 @@ import torch
 
 from lqm.distances import Distance
 from lqm.engine import Config
-from lqm.errors import ConfigError
 from lqm.graphs.budget import parse_budget, shares
 from lqm.graphs.continual.methods import CONTINUAL_METHODS, ContinualMethod
 from lqm.graphs.continual.settings import divide_settings
 from lqm.graphs.continual.words import budget_in_words
 from lqm.graphs.networks import make_network
-from lqm.graphs.source import GraphSource
+from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.splits import random_split
 from lqm.graphs.stream import Stream
-from lqm.names import choose
-from lqm.planning import distance_for, distance_record, in_words
+from lqm.methods.plan import distance_for, distance_record, in_words
+from lqm.utils.errors import ConfigError
+from lqm.utils.names import choose
 
 SCORINGS = dict.fromkeys(("class", "task"))
 

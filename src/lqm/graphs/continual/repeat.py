@@ -14,11 +14,11 @@ from lqm.condensed import CondensedNodes, load
 from lqm.engine import Config, RunFolder
 from lqm.engine.checkpoint import latest_checkpoint, save_checkpoint
 from lqm.engine.progress import Progress, warn
-from lqm.errors import ArtifactError
-from lqm.files import write_atomically
 from lqm.graphs.continual.condensing import Condensation
 from lqm.graphs.continual.learning import Learner, Lesson, judge, of_memory, whole_graphs
 from lqm.graphs.continual.planning import ContinualPlan
+from lqm.utils.errors import ArtifactError
+from lqm.utils.files import write_atomically
 
 
 @dataclass(frozen=True, eq=False)

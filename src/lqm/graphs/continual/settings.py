@@ -8,8 +8,8 @@ from pydantic import AfterValidator, Field
 from pydantic.dataclasses import dataclass
 
 from lqm.graphs.networks import check_spec
-from lqm.names import choose
-from lqm.settings import Count, NotNegative, Positive, make_settings
+from lqm.utils.names import choose
+from lqm.utils.settings import Count, NotNegative, Positive, make_settings
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lqm.banks import Sketch, encoder_of_step
 from lqm.condensed import CondensedNodes
 from lqm.distances import Distance, class_losses, class_targets
 from lqm.distances.classes import Group
@@ -15,7 +16,6 @@ from lqm.distances.grid import needs
 from lqm.engine import Metrics
 from lqm.engine.randomness import derive, generator
 from lqm.engine.window import Window
-from lqm.errors import DivergedError
 from lqm.graphs.encoders import Encoder, fresh_encoder
 from lqm.graphs.graph import rows, stacked
 from lqm.graphs.matrices import Matrix
@@ -23,7 +23,7 @@ from lqm.graphs.methods.result import as_condensed
 from lqm.graphs.methods.settings import CaTSettings, PUMASettings
 from lqm.graphs.population import Population, chosen_features
 from lqm.graphs.sketching import require_same_weights
-from lqm.sketches import Sketch, encoder_of_step
+from lqm.utils.errors import DivergedError
 
 # Real nodes whose embeddings are held at once.
 _CHUNK = 32_768
@@ -182,11 +182,11 @@ class CaT:
     def _matrix(self, classes: list[int], draws: np.random.Generator | None = None) -> Matrix:
         parts = []
         for label in classes:
-            heard, size = self.real.heard[label], self._size(label)
-            if draws is not None and size < heard.shape[0]:
-                drawn = draws.choice(heard.shape[0], size, replace=False, shuffle=False)
-                heard = rows(heard, torch.from_numpy(drawn))
-            parts.append(heard)
+            propagated, size = self.real.propagated[label], self._size(label)
+            if draws is not None and size < propagated.shape[0]:
+                drawn = draws.choice(propagated.shape[0], size, replace=False, shuffle=False)
+                propagated = rows(propagated, torch.from_numpy(drawn))
+            parts.append(propagated)
         return Matrix(stacked(parts), self.device)
 
     def _descend(self, losses: Tensor) -> None:

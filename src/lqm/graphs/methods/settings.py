@@ -6,7 +6,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from lqm.graphs.encoders import Activation
-from lqm.settings import Count, Positive
+from lqm.utils.settings import Count, Positive
 
 Hops = Annotated[int, Field(ge=0)]
 

@@ -12,7 +12,7 @@ from lqm.graphs.networks.network import GraphNetwork
 from lqm.graphs.networks.own import NetworkMaker, make_own
 from lqm.graphs.networks.sage import SAGE
 from lqm.graphs.networks.sgc import SGC
-from lqm.specs import canonical, described, read_spec
+from lqm.utils.specs import canonical, described, read_spec
 
 NETWORKS: dict[str, type[GraphNetwork]] = {
     "gcn": GCN,

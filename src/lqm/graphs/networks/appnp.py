@@ -32,9 +32,9 @@ class APPNP(MLP):
     def forward(self, inputs: Inputs) -> Tensor:
         """Logits, [N, classes]."""
         own = super().forward(inputs)
-        if inputs.heard is None:
+        if inputs.propagated is None:
             return own
         logits = own
         for _ in range(self.hops):
-            logits = (1 - _TELEPORT) * (inputs.heard @ logits) + _TELEPORT * own
+            logits = (1 - _TELEPORT) * (inputs.propagated @ logits) + _TELEPORT * own
         return logits

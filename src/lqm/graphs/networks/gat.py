@@ -7,9 +7,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from lqm.errors import ConfigError
 from lqm.graphs.networks.inputs import Attention, Inputs
 from lqm.graphs.networks.network import GraphNetwork, glorot, layer_sizes, zeros
+from lqm.utils.errors import ConfigError
 
 _SLOPE = 0.2
 

@@ -67,7 +67,7 @@ class Inputs:
         return dense(self.values).to(self.device)
 
     @cached_property
-    def heard(self) -> Matrix | None:
+    def propagated(self) -> Matrix | None:
         """A_hat = D^-1/2 (A + I) D^-1/2, [N, N]; None without edges, where it is the identity."""
         return None if self.adjacency is None else Matrix(self._operators["heard"], self.device)
 
@@ -124,7 +124,7 @@ class Inputs:
 
         Shapes: weight [F, width], hidden [N, F]; result [N, width].
         """
-        return self._multiply("heard", self.heard, weight, hidden, hops)
+        return self._multiply("heard", self.propagated, weight, hidden, hops)
 
     def hear_mean(self, weight: Tensor, hidden: Tensor | None = None) -> Tensor:
         """D^-1 A H W, where H are hidden features, or those of the nodes; 0 for a node without neighbours.
@@ -137,8 +137,8 @@ class Inputs:
 
     def spread(self, hidden: Tensor, hops: int = 1) -> Tensor:
         """A_hat^hops H. Shapes: hidden and result [N, width]."""
-        for _ in range(hops if self.heard is not None else 0):
-            hidden = self.heard @ hidden  # type: ignore[operator]
+        for _ in range(hops if self.propagated is not None else 0):
+            hidden = self.propagated @ hidden  # type: ignore[operator]
         return hidden
 
     def _multiply(

@@ -6,8 +6,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from lqm.errors import ConfigError
 from lqm.graphs.networks.inputs import Inputs
+from lqm.utils.errors import ConfigError
 
 
 class GraphNetwork(nn.Module):

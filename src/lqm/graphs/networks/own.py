@@ -6,10 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lqm.errors import ConfigError
 from lqm.graphs.networks.inputs import Inputs
 from lqm.graphs.networks.network import GraphNetwork
-from lqm.sentences import reason
+from lqm.utils.errors import ConfigError
+from lqm.utils.sentences import reason
 
 NetworkMaker = Callable[[int, int], nn.Module]
 

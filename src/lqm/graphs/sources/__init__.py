@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lqm.errors import ConfigError, DataError
-from lqm.graphs.source import GraphSource
 from lqm.graphs.sources.digits import digits_knn
 from lqm.graphs.sources.found import Clean, Reading, clean, finish
 from lqm.graphs.sources.npz import holds_graph, read_npz
 from lqm.graphs.sources.planetoid import find_planetoid, read_planetoid
 from lqm.graphs.sources.pyg import from_pyg, is_pyg
 from lqm.graphs.sources.reddit import find_reddit, read_reddit
+from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.synthetic import is_synthetic, make_synthetic, read_options
-from lqm.names import choose
+from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.names import choose
 
 GRAPHS: dict[str, Callable[[str, Reading], Clean]] = {
     "digits-knn": lambda _, reading: clean(digits_knn(reading), reading),
@@ -80,7 +80,7 @@ def is_graph(source: object, data_dir: str | Path | None = None) -> bool:
     """Whether `load_graph` is the one to ask for this source; told by no more than the names of things.
 
     Raises:
-        DataError: when it is a `.npz` that can't be opened, and so might be a graph or pictures.
+        DataError: when it is a `.npz` that can't be opened, and so might be a graph or images.
     """
     if isinstance(source, GraphSource) or is_pyg(source):
         return True

@@ -14,11 +14,11 @@ from safetensors.torch import save_file
 from scipy.sparse import csr_array, issparse
 from torch import Tensor
 
-from lqm.cache import kept
 from lqm.engine.progress import warn
 from lqm.graphs.graph import Graph
 from lqm.graphs.sources.found import Clean
 from lqm.graphs.sources.splits import Split
+from lqm.utils.cache import kept
 
 # To be raised whenever the same words or files make another graph than before.
 _EDITION = 2

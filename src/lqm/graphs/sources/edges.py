@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from lqm.errors import DataError
 from lqm.graphs.graph import undirected
 from lqm.graphs.sources.notes import counted
+from lqm.utils.errors import DataError
 
 Array = np.ndarray[Any, Any]
 

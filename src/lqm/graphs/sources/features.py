@@ -10,10 +10,10 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
 from torch import Tensor
 
-from lqm.errors import DataError
 from lqm.graphs.graph import Features
 from lqm.graphs.propagation import normalised_adjacency
-from lqm.sentences import reason
+from lqm.utils.errors import DataError
+from lqm.utils.sentences import reason
 
 _DEGREE_BINS = 32
 _EIGENVECTORS = 64

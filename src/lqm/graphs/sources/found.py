@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lqm.errors import ConfigError, DataError
 from lqm.graphs.graph import Features, Graph
-from lqm.graphs.source import GraphSource
 from lqm.graphs.sources.edges import clean_edges
 from lqm.graphs.sources.features import FEATURES, clean_features, made_features
 from lqm.graphs.sources.labels import clean_labels
+from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.splits import Split, published_split, random_split
-from lqm.names import choose
+from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.names import choose
 
 Array = np.ndarray[Any, Any]
 

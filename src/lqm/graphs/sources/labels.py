@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lqm.errors import DataError
 from lqm.graphs.sources.notes import counted
+from lqm.utils.errors import DataError
 
 Array = np.ndarray[Any, Any]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from lqm.errors import DataError
 from lqm.graphs.sources.edges import edges_of_rows
 from lqm.graphs.sources.features import rows_of
 from lqm.graphs.sources.found import Found
 from lqm.graphs.sources.labels import names_of
 from lqm.graphs.sources.splits import MASKS, split_of_masks
-from lqm.sentences import reason
+from lqm.utils.errors import DataError
+from lqm.utils.sentences import reason
 
 Array = np.ndarray[Any, Any]
 

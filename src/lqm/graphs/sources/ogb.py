@@ -9,11 +9,11 @@ import torch
 from pyarrow import csv
 
 from lqm.engine.progress import Progress
-from lqm.errors import DataError
 from lqm.graphs.sources.cache import cached, content_key
 from lqm.graphs.sources.found import Clean, Found, Reading, clean
 from lqm.graphs.sources.splits import Split
-from lqm.sentences import reason
+from lqm.utils.errors import DataError
+from lqm.utils.sentences import reason
 
 Array = np.ndarray[Any, Any]
 

@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array, vstack
 
-from lqm.arrays import SparseRecord, read_arrays
-from lqm.errors import DataError
 from lqm.graphs.sources.features import rows_of
 from lqm.graphs.sources.found import Found
 from lqm.graphs.sources.splits import Split
+from lqm.utils.arrays import SparseRecord, read_arrays
+from lqm.utils.errors import DataError
 
 Array = np.ndarray[Any, Any]
 

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from torch import Tensor, strided
 
-from lqm.errors import DataError
-from lqm.graphs.source import GraphSource
 from lqm.graphs.sources.found import Found, Reading, clean, finish
+from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.splits import MASKS, split_of_masks
+from lqm.utils.errors import DataError
 
 
 def is_pyg(source: object) -> bool:

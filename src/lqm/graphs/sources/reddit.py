@@ -4,11 +4,11 @@ from pathlib import Path
 
 import torch
 
-from lqm.errors import DataError
 from lqm.graphs.sources.edges import edges_of_rows
 from lqm.graphs.sources.found import Found
 from lqm.graphs.sources.npz import Arrays
 from lqm.graphs.sources.splits import Split
+from lqm.utils.errors import DataError
 
 _GRAPH = "reddit_graph.npz"
 _DATA = "reddit_data.npz"

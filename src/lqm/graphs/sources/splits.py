@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from lqm.engine.randomness import generator
-from lqm.errors import DataError
 from lqm.graphs.sources.notes import counted
+from lqm.utils.errors import DataError
 
 MASKS = ("train_mask", "val_mask", "test_mask")
 

@@ -9,11 +9,11 @@ import torch
 
 from lqm.engine.progress import Progress
 from lqm.engine.randomness import derive
-from lqm.errors import ConfigError
 from lqm.graphs.graph import Graph, undirected
 from lqm.graphs.sources.cache import cached, content_key
 from lqm.graphs.sources.found import Clean, Reading
-from lqm.names import choose
+from lqm.utils.errors import ConfigError
+from lqm.utils.names import choose
 
 Array = np.ndarray[Any, Any]
 

@@ -1,4 +1,4 @@
-"""Methods that condense pictures: one file each, any distance with any of those that match."""
+"""Methods that condense images: one file each, any distance with any of those that match."""
 
 from typing import Any, Protocol
 

@@ -1,4 +1,4 @@
-"""Coresets: real pictures, chosen by the features of a network that has learned a little from all of them."""
+"""Coresets: real images, chosen by the features of a network that has learned a little from all of them."""
 
 from typing import ClassVar, Literal
 
@@ -6,18 +6,18 @@ import torch
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from lqm.condensed import CondensedPictures
-from lqm.coresets import RULES
+from lqm.condensed import CondensedImages
 from lqm.engine import Metrics
 from lqm.engine.randomness import generator, seeded
 from lqm.images.methods.result import as_condensed
 from lqm.images.methods.settings import NetworkSpec
 from lqm.images.networks import NetworkMaker, make_network
-from lqm.images.sources import ImageSource, Pictures, pick
+from lqm.images.sources import Images, ImageSource, pick
 from lqm.images.students import Student, draw_real
 from lqm.images.training import latent_features
-from lqm.pixels import pixels
-from lqm.settings import Count
+from lqm.methods.rules import RULES
+from lqm.utils.pixels import pixels
+from lqm.utils.settings import Count
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -30,7 +30,7 @@ class CoresetSettings:
 
 
 class Coreset:
-    """Each step trains a network by one batch of real pictures; the result is what a rule chooses by it."""
+    """Each step trains a network by one batch of real images; the result is what a rule chooses by it."""
 
     Settings: ClassVar[type] = CoresetSettings
     matches = False
@@ -68,19 +68,19 @@ class Coreset:
         """Take up the network and its optimiser again."""
         self._student.load_state(state)
 
-    def result(self) -> CondensedPictures:
-        """The chosen pictures."""
+    def result(self) -> CondensedImages:
+        """The chosen images."""
         return as_condensed(torch.stack(self.chosen()), self._source)
 
     def chosen(self) -> list[Tensor]:
-        """The chosen pictures of each class, in [0, 1], fewer where the class has fewer."""
-        pictures = []
+        """The chosen labelled of each class, in [0, 1], fewer where the class has fewer."""
+        labelled = []
         for label, images in enumerate(self._source.by_class):
             features = latent_features(self._student.network, images, self._source)
             draws = generator(self._seed, "coreset choice", label)
             count = min(self._per_class, len(images))
-            pictures.append(pixels(images[RULES[self.rule](features, count, draws)]))
-        return pictures
+            labelled.append(pixels(images[RULES[self.rule](features, count, draws)]))
+        return labelled
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -91,7 +91,7 @@ class RandomSettings:
 
 
 class Random:
-    """Real pictures, each as likely as another: what every other method should beat."""
+    """Real images, each as likely as another: what every other method should beat."""
 
     Settings = RandomSettings
     matches = False
@@ -119,35 +119,35 @@ class Random:
     def load_state(self, state: dict[str, Tensor]) -> None:
         """Nothing is kept."""
 
-    def result(self) -> CondensedPictures:
-        """Pictures of each class, without replacement."""
-        chosen = random_pictures(self._source, self._per_class, self._seed, 0).images
+    def result(self) -> CondensedImages:
+        """Images of each class, without replacement."""
+        chosen = random_images(self._source, self._per_class, self._seed, 0).images
         return as_condensed(pixels(chosen).unflatten(0, (-1, self._per_class)), self._source)
 
 
 class Herding(Coreset):
-    """The pictures whose mean feature stays nearest to that of the class."""
+    """The images whose mean feature stays nearest to that of the class."""
 
     rule = "herding"
 
 
 class KCentre(Coreset):
-    """The pictures that leave no other far from all of them."""
+    """The images that leave no other far from all of them."""
 
     rule = "k-centre"
 
 
 class KMeans(Coreset):
-    """The pictures nearest to the centroids of k-means."""
+    """The images nearest to the centroids of k-means."""
 
     rule = "k-means"
 
 
-def random_pictures(source: ImageSource, per_class: int, seed: int, index: int) -> Pictures:
-    """`per_class` real training pictures of each class, drawn without replacement."""
+def random_images(source: ImageSource, per_class: int, seed: int, index: int) -> Images:
+    """`per_class` real training labelled of each class, drawn without replacement."""
     draws = generator(seed, "random pictures", index)
-    images = torch.cat([pick(pictures, per_class, draws) for pictures in source.by_class])
-    return Pictures(images, torch.arange(len(source.class_names)).repeat_interleave(per_class))
+    images = torch.cat([pick(labelled, per_class, draws) for labelled in source.by_class])
+    return Images(images, torch.arange(len(source.class_names)).repeat_interleave(per_class))
 
 
 def train_and_choose(chooser: Coreset) -> list[Tensor]:

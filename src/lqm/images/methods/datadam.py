@@ -12,12 +12,12 @@ from torch.utils.hooks import RemovableHandle
 
 from lqm.distances import Distance
 from lqm.distances.mean import Mean
-from lqm.errors import ConfigError
 from lqm.images.methods.dm import DM, DMSettings
 from lqm.images.methods.views import View, losses_of
 from lqm.images.networks import Look, Network
 from lqm.images.networks.sight import Found
-from lqm.settings import Count, NotNegative, Positive
+from lqm.utils.errors import ConfigError
+from lqm.utils.settings import Count, NotNegative, Positive
 
 _ACTIVATIONS = (nn.ReLU, nn.LeakyReLU, nn.PReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Sigmoid, nn.Tanh)
 
@@ -103,7 +103,7 @@ class Attention(nn.Module):
         return lambda network: Attention(network, power)
 
     def forward(self, images: Tensor) -> Found:
-        """Pictures [B, C, H, W] to maps and features."""
+        """Images [B, C, H, W] to maps and features."""
         self._seen.clear()
         features = self.network.embed(images)
         seen = [found for found in self._seen[:-1] if found.ndim == 4]

@@ -1,4 +1,4 @@
-"""IDM: distribution matching under networks that are learning, with several pictures in the place of one."""
+"""IDM: distribution matching under networks that are learning, with several images in the place of one."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -10,13 +10,13 @@ from torch import Tensor
 
 from lqm.engine import Metrics
 from lqm.engine.randomness import generator, seeded
-from lqm.errors import ConfigError
 from lqm.images.methods.matching import Matching
 from lqm.images.methods.settings import MatchingSettings
 from lqm.images.methods.views import View, losses_of
 from lqm.images.networks import Network, Sight
 from lqm.images.students import Snapshot, State, Student, StudentQueue, below, draw_real
-from lqm.settings import Count, NotNegative, Positive
+from lqm.utils.errors import ConfigError
+from lqm.utils.settings import Count, NotNegative, Positive
 
 # Of each network that learns for a sketch: encoders, and batches from one to the next. A network of the
 # paper's queue learns from 600 batches in its life.
@@ -28,14 +28,14 @@ class IDMSettings(MatchingSettings):
     """Zhao et al. 2023, "Improved distribution matching for dataset condensation"; CIFAR-10 at 10 a class.
 
     Attributes:
-        mosaic: pictures in a row and in a column of each synthetic one.
+        mosaic: images in a row and in a column of each synthetic one.
         class_weight: of the class-discriminative term, times the network's training accuracy in percent.
         queue_start: networks at first.
-        queue_interval: views of the real pictures from one new network to the next.
+        queue_interval: views of the real images from one new network to the next.
         queue_limit: networks at most; the oldest goes.
         students: networks that learn after each view.
         student_steps: how many batches each of them learns from.
-        student_batch: real pictures of any class in such a batch.
+        student_batch: real images of any class in such a batch.
     """
 
     learning_rate: Positive = 0.2
@@ -73,15 +73,15 @@ class IDM(Matching):
 
     @property
     def mosaic(self) -> int:
-        """Pictures in a row and in a column of each synthetic one."""
+        """Images in a row and in a column of each synthetic one."""
         return self.settings.mosaic
 
     def check(self, network: Network) -> None:
-        """Refuse a mosaic that is finer than the pictures."""
+        """Refuse a mosaic that is finer than the images."""
         size = self.source.shape[1]
         if self.mosaic > size // 2:
             raise ConfigError(
-                f"mosaic = {self.mosaic} can't be used: pictures {size} pixels wide have room for "
+                f"mosaic = {self.mosaic} can't be used: images {size} pixels wide have room for "
                 f"{size // 2} cells of two pixels in a row"
             )
 
@@ -105,11 +105,11 @@ class IDM(Matching):
         )
 
     @property
-    def pictures_seen(self) -> float:
+    def images_seen(self) -> float:
         """Those that networks learn from too."""
         options = self.settings
         learned = options.students * options.student_steps * options.student_batch / options.reuse
-        return super().pictures_seen + (0.0 if self.sketched else 3 * learned)
+        return super().images_seen + (0.0 if self.sketched else 3 * learned)
 
     def make_view(self, number: int) -> View:
         """What one network of the queue sees; then some of them learn."""
@@ -167,7 +167,7 @@ class IDM(Matching):
         return {"network_accuracy": view.accuracy}
 
     def state(self) -> dict[str, Tensor]:
-        """Pictures, momentum, the whole queue, and the networks as they were in the window's views."""
+        """Images, momentum, the whole queue, and the networks as they were in the window's views."""
         if self.sketched:
             return super().state()
         queue = {f"queue.{name}": part for name, part in self._queue.state().items()}
@@ -179,7 +179,7 @@ class IDM(Matching):
         return super().state() | queue | window
 
     def load_state(self, state: dict[str, Tensor]) -> None:
-        """Take up pictures, momentum, the queue and the window again."""
+        """Take up images, momentum, the queue and the window again."""
         super().load_state(state)
         self.window.views.clear()
         if self.sketched:

@@ -1,4 +1,4 @@
-"""What methods share that match real and synthetic pictures: S itself, how it moves, and views of T."""
+"""What methods share that match real and synthetic images: S itself, how it moves, and views of T."""
 
 import math
 from abc import ABC, abstractmethod
@@ -8,17 +8,17 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from lqm.condensed import CondensedPictures
+from lqm.banks import Sketch
+from lqm.condensed import CondensedImages
 from lqm.distances import Distance
 from lqm.engine import Metrics
 from lqm.engine.compute import Compute
 from lqm.engine.randomness import seeded
 from lqm.engine.window import Window
-from lqm.errors import DivergedError
 from lqm.images.augment import Record, augment, draw
 from lqm.images.methods.settings import MatchingSettings
 from lqm.images.methods.sketched import recalled
-from lqm.images.methods.synthetic import SyntheticPictures
+from lqm.images.methods.synthetic import SyntheticImages
 from lqm.images.methods.views import Glance, View, losses_of, targets_of
 from lqm.images.networks import (
     Embedding,
@@ -34,13 +34,13 @@ from lqm.images.networks import (
 )
 from lqm.images.sources import ImageSource, pick
 from lqm.images.students import State, below
-from lqm.sketches import Sketch
+from lqm.utils.errors import DivergedError
 
 
 class Matching(ABC):
-    """Synthetic pictures that learn to look like real ones; a method says under which encoders.
+    """Synthetic images that learn to look like real ones; a method says under which encoders.
 
-    A step takes a view of the real pictures, which may serve several steps, and moves the synthetic ones
+    A step takes a view of the real images, which may serve several steps, and moves the synthetic ones
     towards it.
 
     Args:
@@ -72,7 +72,7 @@ class Matching(ABC):
         self.seed, self.settings, self.device = seed, settings, device
         self.classes = len(source.class_names)
         self._network = network or settings.network
-        self.own = SyntheticPictures(source, per_class, self.mosaic, seed, settings, device, self._network)
+        self.own = SyntheticImages(source, per_class, self.mosaic, seed, settings, device, self._network)
         self._sketch: Sketch | None = None
         first = self.fresh_network("check", 0)
         self.sees_all_at_once = by_batch(first) and not self.one_by_one
@@ -87,7 +87,7 @@ class Matching(ABC):
         """Refuse a network that the method can't use."""
 
     def recall_from(self, sketch: Sketch) -> None:
-        """Take the views of a sketch, in place of looking at the real pictures, from now on."""
+        """Take the views of a sketch, in place of looking at the real images, from now on."""
         self._sketch = sketch
 
     @property
@@ -102,11 +102,11 @@ class Matching(ABC):
     @property
     def numbers(self) -> float:
         """About how many numbers the layers of networks give in a step."""
-        return self._numbers * self.pictures_seen
+        return self._numbers * self.images_seen
 
     @property
-    def pictures_seen(self) -> float:
-        """Pictures that go through a network in a step; those with gradients count three times."""
+    def images_seen(self) -> float:
+        """Images that go through a network in a step; those with gradients count three times."""
         real = 0.0 if self.sketched else self.settings.real_batch / self.settings.reuse
         return self.classes * (real + 3 * self.records)
 
@@ -119,7 +119,7 @@ class Matching(ABC):
 
     @abstractmethod
     def make_view(self, number: int) -> View:
-        """View number n of the real pictures, the same whenever it is made."""
+        """View number n of the real images, the same whenever it is made."""
 
     @property
     @abstractmethod
@@ -147,12 +147,12 @@ class Matching(ABC):
 
     @property
     def mosaic(self) -> int:
-        """Pictures in a row and in a column of each synthetic one."""
+        """Images in a row and in a column of each synthetic one."""
         return 1
 
     @property
     def records(self) -> int:
-        """Synthetic records of each class: its pictures, or all cells of these."""
+        """Synthetic records of each class: its images, or all cells of these."""
         return self.per_class * self.mosaic**2
 
     def fresh_network(self, purpose: str, index: int) -> Network:
@@ -162,7 +162,7 @@ class Matching(ABC):
         return network.to(self.device)
 
     def see(self, sight: Sight, draws: torch.Generator, accuracy: float = 0.0) -> View:
-        """The view of a batch of real pictures of each class."""
+        """The view of a batch of real images of each class."""
         records: list[Record] = []
         targets = []
         for glance in self.glances(sight, draws):
@@ -172,7 +172,7 @@ class Matching(ABC):
         return View(sight, records, targets, accuracy)
 
     def glances(self, sight: Sight, draws: torch.Generator) -> Iterator[Glance]:
-        """What an encoder finds in the real pictures, turn after turn; each class under its own transform."""
+        """What an encoder finds in the real images, turn after turn; each class under its own transform."""
         for classes in self.turns:
             records, batches = [], []
             for label in classes:
@@ -229,18 +229,18 @@ class Matching(ABC):
         return torch.cat(found)
 
     @property
-    def pictures(self) -> Tensor:
-        """The synthetic pictures, normalised, [classes, per_class, C, H, W]."""
+    def images(self) -> Tensor:
+        """The synthetic images, normalised, [classes, per_class, C, H, W]."""
         return self.own.tensor
 
     def state(self) -> dict[str, Tensor]:
-        """Pictures and momentum."""
+        """Images and momentum."""
         return self.own.state()
 
     def load_state(self, state: dict[str, Tensor]) -> None:
-        """Take up pictures and momentum again."""
+        """Take up images and momentum again."""
         self.own.load_state(state)
 
-    def result(self) -> CondensedPictures:
-        """The pictures, back in pixels."""
+    def result(self) -> CondensedImages:
+        """The images, back in pixels."""
         return self.own.result()

@@ -6,7 +6,7 @@ from pydantic import AfterValidator
 from pydantic.dataclasses import dataclass
 
 from lqm.images.networks import check_spec
-from lqm.settings import Count, Positive, Share
+from lqm.utils.settings import Count, Positive, Share
 
 NetworkSpec = Annotated[str, AfterValidator(check_spec)]
 Start = Literal["random", "noise", "herding", "k-centre", "k-means"]
@@ -14,16 +14,16 @@ Start = Literal["random", "noise", "herding", "k-centre", "k-means"]
 
 @dataclass(frozen=True, config={"extra": "forbid"})
 class MatchingSettings:
-    """What every method that matches real and synthetic pictures is told.
+    """What every method that matches real and synthetic images is told.
 
     Attributes:
         steps: updates of the synthetic set.
-        learning_rate: of the pictures, in normalised pixels.
-        real_batch: real pictures of each class in a step.
-        start: the real pictures, or the noise, that the synthetic ones are at first.
+        learning_rate: of the images, in normalised pixels.
+        real_batch: real images of each class in a step.
+        start: the real images, or the noise, that the synthetic ones are at first.
         start_steps: training of the network by whose features a start other than random is chosen.
         network: such as `convnet:width=64:depth=2`.
-        reuse: steps that a view of the real pictures serves, on average; 1 as in the papers.
+        reuse: steps that a view of the real images serves, on average; 1 as in the papers.
         window: views that a step draws from, the latest ones.
     """
 

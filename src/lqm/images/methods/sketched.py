@@ -1,4 +1,4 @@
-"""What a sketch keeps of one encoder's look at real pictures, and how it is read again."""
+"""What a sketch keeps of one encoder's look at real images, and how it is read again."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from lqm.banks import Shard, Sketch, encoder_of_step
 from lqm.distances.grid import needs, quantile_grid
 from lqm.images.augment import NUMBERS, OPERATIONS, Record
 from lqm.images.methods.views import Glance, View, targets_of
-from lqm.sketches import Shard, Sketch, encoder_of_step
 
 if TYPE_CHECKING:
     from lqm.images.methods.matching import Matching

@@ -1,4 +1,4 @@
-"""The real side of a step: what one encoder leaves behind of the real pictures."""
+"""The real side of a step: what one encoder leaves behind of the real images."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ Targets = list[list[Group]]
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """The real pictures as one encoder saw them: all that an update of the synthetic ones needs of them.
+    """The real images as one encoder saw them: all that an update of the synthetic ones needs of them.
 
     Attributes:
         sight: the encoder.
-        records: the transform of each class, for the synthetic pictures to undergo too.
+        records: the transform of each class, for the synthetic images to undergo too.
         targets: for each turn of classes, and each part that the encoder finds, what the real side left.
         accuracy: of the encoder, on what it has learned from.
     """
@@ -33,7 +33,7 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class Glance:
-    """What an encoder found in real pictures of some classes.
+    """What an encoder found in real images of some classes.
 
     Attributes:
         classes: which classes.
@@ -62,7 +62,7 @@ def targets_of(
 def losses_of(
     distances: Sequence[Distance], targets: Targets, parts: Sequence[Tensor], k: int
 ) -> list[Tensor]:
-    """The loss of each class, [C], for each part of what an encoder finds in k synthetic pictures of each."""
+    """The loss of each class, [C], for each part of what an encoder finds in k synthetic images of each."""
     return [
         class_losses(distance, groups, part.split(k))
         for distance, groups, part in zip(distances, targets, parts, strict=True)

@@ -1,4 +1,4 @@
-"""phi in S* = argmin D(phi(T), phi(S)): networks that turn pictures into latent features.
+"""phi in S* = argmin D(phi(T), phi(S)): networks that turn images into latent features.
 
 A new network is one file beside this one and one line in the table below; its options are the arguments of
 its constructor that have a default.
@@ -22,7 +22,7 @@ from lqm.images.networks.sight import (
     sights,
 )
 from lqm.images.networks.vgg import VGG11
-from lqm.specs import canonical, described, read_spec
+from lqm.utils.specs import canonical, described, read_spec
 
 NETWORKS: dict[str, type[Network]] = {
     "convnet": ConvNet,
@@ -59,7 +59,7 @@ def make_network(spec: str | NetworkMaker, shape: tuple[int, int, int], classes:
     Args:
         spec: such as `convnet`, `convnet:width=64:depth=2` or `vgg11:norm=batch`; or a function of shape and
             classes that returns a module.
-        shape: channels, height and width of a picture.
+        shape: channels, height and width of an image.
         classes: number of classes.
 
     Raises:

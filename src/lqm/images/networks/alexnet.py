@@ -1,4 +1,4 @@
-"""AlexNet for small pictures."""
+"""AlexNet for small images."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ class AlexNet(Network):
     """AlexNet (Krizhevsky et al. 2012) as the field shrinks it: five convolutions, no norm, one linear layer.
 
     Args:
-        shape: channels, height and width of a picture; square; grey 28x28 is padded to 32x32.
+        shape: channels, height and width of an image; square; grey 28x28 is padded to 32x32.
         classes: number of classes.
     """
 

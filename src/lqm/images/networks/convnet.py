@@ -4,7 +4,6 @@ from typing import ClassVar
 
 from torch import nn
 
-from lqm.errors import ConfigError
 from lqm.images.networks.layers import (
     Activation,
     Norm,
@@ -15,6 +14,7 @@ from lqm.images.networks.layers import (
     pooling_layers,
 )
 from lqm.images.networks.network import Network
+from lqm.utils.errors import ConfigError
 
 
 class ConvNet(Network):
@@ -23,7 +23,7 @@ class ConvNet(Network):
     Three blocks of width 128 at 32x32 give 2,048 latent features. Weights start as torch's layers start.
 
     Args:
-        shape: channels, height and width of a picture; square.
+        shape: channels, height and width of an image; square.
         classes: number of classes.
         width: channels of each block.
         depth: number of blocks; each that pools halves the map.
@@ -32,7 +32,7 @@ class ConvNet(Network):
         pooling: how a block halves the map; without pooling it keeps its size.
 
     Raises:
-        ConfigError: when the pictures are too small for the depth.
+        ConfigError: when the images are too small for the depth.
     """
 
     title: ClassVar[str] = "ConvNet-{depth} of width {width}"
@@ -54,7 +54,7 @@ class ConvNet(Network):
         largest = size.bit_length() - 1
         if pooling != "none" and depth > largest:
             raise ConfigError(
-                f"a ConvNet of depth {depth} halves pictures of {shape[1]}x{shape[2]} to nothing; "
+                f"a ConvNet of depth {depth} halves images of {shape[1]}x{shape[2]} to nothing; "
                 f"the largest depth that works is {largest}"
             )
         layers: list[nn.Module] = []

@@ -4,7 +4,7 @@ from typing import Literal
 
 from torch import nn
 
-from lqm.errors import ConfigError
+from lqm.utils.errors import ConfigError
 
 Norm = Literal["instance", "batch", "group", "layer", "none"]
 Activation = Literal["relu", "leaky", "sigmoid", "swish"]

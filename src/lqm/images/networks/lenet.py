@@ -12,11 +12,11 @@ _SMALL = 16
 class LeNet(Network):
     """LeNet-5 (LeCun et al. 1998) with ReLU and max pooling; 84 latent features.
 
-    Grey pictures are padded by 2, as 28x28 is meant to be. Pictures below 16x16 are padded by 2 before both
+    Grey images are padded by 2, as 28x28 is meant to be. Images below 16x16 are padded by 2 before both
     convolutions, which would leave nothing of them otherwise.
 
     Args:
-        shape: channels, height and width of a picture; square.
+        shape: channels, height and width of an image; square.
         classes: number of classes.
     """
 

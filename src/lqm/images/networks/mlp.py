@@ -9,10 +9,10 @@ from lqm.images.networks.network import Network
 
 
 class MLP(Network):
-    """Two hidden layers with ReLU over the flat picture.
+    """Two hidden layers with ReLU over the flat image.
 
     Args:
-        shape: channels, height and width of a picture.
+        shape: channels, height and width of an image.
         classes: number of classes.
         width: units of each hidden layer, and so the number of latent features.
     """

@@ -10,7 +10,7 @@ class Network(nn.Module):
 
     Attributes:
         title: its name in tables, with options of its constructor in braces.
-        features: pictures [B, C, H, W] to latent features [B, F].
+        features: images [B, C, H, W] to latent features [B, F].
         classifier: latent features to logits, [B, classes].
     """
 

@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lqm.errors import ConfigError
 from lqm.images.networks.network import Network
-from lqm.sentences import first_line
+from lqm.utils.errors import ConfigError
+from lqm.utils.sentences import first_line
 
 NetworkMaker = Callable[[tuple[int, int, int], int], nn.Module]
 
@@ -24,7 +24,7 @@ class Wrapped(Network):
     That layer is registered once, where the module has it, so that it is saved and trained once.
 
     Args:
-        module: pictures [B, C, H, W] to logits [B, classes].
+        module: images [B, C, H, W] to logits [B, classes].
         last: the linear layer of the module which gives the logits.
     """
 
@@ -50,7 +50,7 @@ class _InputOfLast(nn.Module):
         self.__dict__["last"] = last
 
     def forward(self, images: Tensor) -> Tensor:
-        """Pictures [B, C, H, W] to latent features [B, F], with gradients."""
+        """Images [B, C, H, W] to latent features [B, F], with gradients."""
         return _run_and_listen(self.module, images, [self.__dict__["last"]])[1][-1][1]
 
 
@@ -74,7 +74,7 @@ def make_own(factory: NetworkMaker, shape: tuple[int, int, int], classes: int) -
         module = factory(shape, classes)
     except Exception as error:
         raise ConfigError(
-            f"the network {name} can't be made for pictures of shape {shape} and {classes} classes "
+            f"the network {name} can't be made for images of shape {shape} and {classes} classes "
             f"({first_line(error)}); it should be a function of shape and classes that returns a module"
         ) from error
     if isinstance(module, Network):
@@ -88,7 +88,7 @@ def make_own(factory: NetworkMaker, shape: tuple[int, int, int], classes: int) -
 
 @torch.no_grad()
 def _last_linear(module: nn.Module, name: str, shape: tuple[int, int, int], classes: int) -> nn.Linear:
-    """The linear layer which gives the module's output, found and proved by running it on two pictures."""
+    """The linear layer which gives the module's output, found and proved by running it on two images."""
     linears = [m for m in module.modules() if isinstance(m, nn.Linear)]
     device = next((p.device for p in module.parameters()), torch.device("cpu"))
     probe = torch.linspace(-1, 1, 2 * torch.Size(shape).numel(), device=device).view(2, *shape)
@@ -98,17 +98,15 @@ def _last_linear(module: nn.Module, name: str, shape: tuple[int, int, int], clas
         output, calls = _run_and_listen(module, probe, linears)
     except Exception as error:
         raise ConfigError(
-            f"the network {name} fails on pictures of shape {shape} ({first_line(error)}); "
-            "it should take pictures [B, C, H, W]"
+            f"the network {name} fails on images of shape {shape} ({first_line(error)}); "
+            "it should take images [B, C, H, W]"
         ) from error
     finally:
         for part, training in modes:
             part.training = training
     if not isinstance(output, Tensor) or output.shape != (2, classes):
         given = list(output.shape) if isinstance(output, Tensor) else f"a {type(output).__name__}"
-        raise ConfigError(
-            f"the network {name} gives {given} for 2 pictures of {classes} classes; {_EXPECTED}"
-        )
+        raise ConfigError(f"the network {name} gives {given} for 2 images of {classes} classes; {_EXPECTED}")
     if not calls:
         raise ConfigError(f"the network {name} has no linear layer; {_EXPECTED}")
     last, features = calls[-1]

@@ -1,4 +1,4 @@
-"""ResNet-18 for small pictures."""
+"""ResNet-18 for small images."""
 
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ class ResNet18(Network):
     """ResNet-18 (He et al. 2016) with a 3x3 stem and no pooling after it; 512 latent features.
 
     Args:
-        shape: channels, height and width of a picture; square.
+        shape: channels, height and width of an image; square.
         classes: number of classes.
         norm: what follows each convolution.
     """

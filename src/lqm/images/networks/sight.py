@@ -1,4 +1,4 @@
-"""What a network finds in pictures: with gradients, or in many without; compiled once for all of a kind."""
+"""What a network finds in images: with gradients, or in many without; compiled once for all of a kind."""
 
 import copy
 from collections.abc import Callable
@@ -12,11 +12,11 @@ from lqm.engine.compute import Compute
 from lqm.images.networks.network import Network
 
 Found = tuple[Tensor, ...]
-# Makes a module that holds a network as `network` and finds something in pictures.
+# Makes a module that holds a network as `network` and finds something in images.
 Look = Callable[[Network], nn.Module]
 
 _BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
-# Pixels of the pictures that go through a network at once: then the maps of a layer stay in the cache.
+# Pixels of the images that go through a network at once: then the maps of a layer stay in the cache.
 _PIXELS, _FEWEST, _MOST = 2**15, 8, 512
 
 
@@ -28,7 +28,7 @@ class Embedding(nn.Module):
         self.network = network
 
     def forward(self, images: Tensor) -> Found:
-        """Pictures [B, C, H, W] to one tensor [B, F]."""
+        """Images [B, C, H, W] to one tensor [B, F]."""
         return (self.network.embed(images),)
 
 
@@ -40,16 +40,16 @@ class Logits(nn.Module):
         self.network = network
 
     def forward(self, images: Tensor) -> Found:
-        """Pictures [B, C, H, W] to one tensor [B, classes]."""
+        """Images [B, C, H, W] to one tensor [B, classes]."""
         return (self.network(images),)
 
 
 class Sight:
-    """What one network finds in pictures.
+    """What one network finds in images.
 
     Args:
         network: the network; its weights may change afterwards, its mode (training or not) may not.
-        run: pictures to what is found.
+        run: images to what is found.
         whole: whether a chunk must have the size that `run` was compiled for.
     """
 
@@ -57,12 +57,12 @@ class Sight:
         self.network, self._run, self._whole = network, run, whole
 
     def __call__(self, images: Tensor) -> Found:
-        """What is found in pictures, each part [B, ...], with gradients."""
+        """What is found in images, each part [B, ...], with gradients."""
         return self._run(images)
 
     @torch.no_grad()
     def of_many(self, images: Tensor) -> Found:
-        """The same without gradients, in memory that does not grow with the number of pictures.
+        """The same without gradients, in memory that does not grow with the number of images.
 
         All at once only if the network normalises by its batch.
         """
@@ -117,18 +117,18 @@ def sights(kind: object, look: Look, compute: Compute) -> Sights:
 
 
 def by_batch(network: Network) -> bool:
-    """Whether what a network finds in a picture depends on the others of its batch."""
+    """Whether what a network finds in an image depends on the others of its batch."""
     return network.training and any(isinstance(module, _BATCH_NORMS) for module in network.modules())
 
 
 def chunk_size(images: Tensor) -> int:
-    """How many pictures of this size to run at once."""
+    """How many images of this size to run at once."""
     return max(_FEWEST, min(_MOST, _PIXELS // (images.shape[-1] * images.shape[-2])))
 
 
 @torch.no_grad()
 def numbers_found(network: Network, shape: tuple[int, int, int]) -> int:
-    """How many numbers all layers give for one picture: what compiling saves time on."""
+    """How many numbers all layers give for one image: what compiling saves time on."""
     total = 0
 
     def count(module: nn.Module, given: object, found: object) -> None:

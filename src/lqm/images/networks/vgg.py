@@ -1,4 +1,4 @@
-"""VGG-11 for small pictures."""
+"""VGG-11 for small images."""
 
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ class VGG11(Network):
     """VGG-11 (Simonyan & Zisserman 2015) with norms and one linear layer; 512 latent features at 32x32.
 
     Args:
-        shape: channels, height and width of a picture; square.
+        shape: channels, height and width of an image; square.
         classes: number of classes.
         norm: what follows each convolution.
     """

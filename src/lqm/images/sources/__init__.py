@@ -1,11 +1,10 @@
-"""T in S* = argmin D(phi(T), phi(S)): a name or a path becomes labelled pictures."""
+"""T in S* = argmin D(phi(T), phi(S)): a name or a path becomes labelled images."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lqm.errors import ConfigError, DataError
 from lqm.images.augment import OPERATIONS
 from lqm.images.sources.dataset import from_dataset
 from lqm.images.sources.digits import digits
@@ -13,8 +12,9 @@ from lqm.images.sources.folder import list_folder, read_listing
 from lqm.images.sources.found import Found, Reading, finish
 from lqm.images.sources.named import cifar10, cifar100, mnist, tinyimagenet
 from lqm.images.sources.npz import read_npz
-from lqm.images.sources.source import ImageSource, Pictures, pick
-from lqm.names import choose
+from lqm.images.sources.source import Images, ImageSource, pick
+from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.names import choose
 
 SOURCES: dict[str, Callable[[Reading], ImageSource]] = {
     "digits": digits,
@@ -24,7 +24,7 @@ SOURCES: dict[str, Callable[[Reading], ImageSource]] = {
     "tinyimagenet": tinyimagenet,
 }
 
-__all__ = ["SOURCES", "ImageSource", "Pictures", "from_dataset", "load_source", "pick"]
+__all__ = ["SOURCES", "ImageSource", "Images", "from_dataset", "load_source", "pick"]
 
 _KINDS = "a folder of class folders, a .npz, a .parquet or a folder with train*.parquet"
 
@@ -44,9 +44,9 @@ def load_source(
         source: a name in `SOURCES`, else the path of a folder of class folders (or of `train` and `test` with
             such), of a `.npz`, of a `.parquet`, or of a folder with Parquet files; or a source.
         data_dir: the folder where the named sets lie; the environment variable LQM_DATA if not given.
-        size: scale the shorter side of each picture to this, and cut out the centre square.
+        size: scale the shorter side of each image to this, and cut out the centre square.
         test_fraction: the share of each class to hold out where there is no test set, 0.2 if not given.
-        augmentation: the operations (or the one) that leave a picture's label right, if not the source's own.
+        augmentation: the operations (or the one) that leave an image's label right, if not the source's own.
         show_progress: whether to show how far reading is.
 
     Raises:
@@ -113,7 +113,7 @@ def _read(path: Path, reading: Reading) -> Found:
     if path.suffix == ".npz" and path.is_file():
         return read_npz(path)
     if path.is_file() and path.suffix != ".parquet":
-        raise DataError(f"{path} can't be read as pictures; it should be {_KINDS}")
+        raise DataError(f"{path} can't be read as images; it should be {_KINDS}")
     from lqm.images.sources.parquet import parquet_parts, read_parquet
 
     parts = ([path], []) if path.is_file() else parquet_parts(path)

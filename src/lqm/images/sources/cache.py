@@ -1,4 +1,4 @@
-"""Decoded pictures kept as safetensors, found again by the content of the files that they came from."""
+"""Decoded images kept as safetensors, found again by the content of the files that they came from."""
 
 import hashlib
 import json
@@ -9,12 +9,12 @@ import PIL
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from lqm.cache import kept
 from lqm.engine.progress import warn
-from lqm.errors import ArtifactError
-from lqm.files import short_hash, write_atomically
 from lqm.images.sources.found import Found, Reading
-from lqm.images.sources.source import Pictures
+from lqm.images.sources.source import Images
+from lqm.utils.cache import kept
+from lqm.utils.errors import ArtifactError
+from lqm.utils.files import short_hash, write_atomically
 
 
 def content_key(described: str, reading: Reading, root: Path, files: Iterable[Path]) -> str:
@@ -22,7 +22,7 @@ def content_key(described: str, reading: Reading, root: Path, files: Iterable[Pa
 
     Args:
         described: what the files don't say themselves, such as the layout, labels and names of classes.
-        reading: the size of the pictures.
+        reading: the size of the images.
         root: the folder that the names of the files are relative to.
         files: the files in their order.
     """
@@ -36,7 +36,7 @@ def content_key(described: str, reading: Reading, root: Path, files: Iterable[Pa
 
 def cached(key: str, read: Callable[[], Found]) -> Found:
     """What `read` gives, from the cache if it is there; a cache that can't be used is done without."""
-    return kept("pictures", key, read, load=_load, save=_save)
+    return kept("images", key, read, load=_load, save=_save)
 
 
 def _save(folder: Path, key: str, found: Found) -> None:
@@ -47,7 +47,7 @@ def _save(folder: Path, key: str, found: Found) -> None:
     try:
         write_atomically(folder / f"{key}.{short_hash(content)}.safetensors", content)
     except ArtifactError as error:
-        warn(f"the decoded pictures are not kept: {error}")
+        warn(f"the decoded images are not kept: {error}")
 
 
 def _load(path: Path) -> Found | None:
@@ -58,7 +58,7 @@ def _load(path: Path) -> Found | None:
                 return None
         with safe_open(path, framework="pt") as tensors:
             parts = {
-                part: Pictures(*(tensors.get_tensor(f"{part}.{what}") for what in ("images", "labels")))
+                part: Images(*(tensors.get_tensor(f"{part}.{what}") for what in ("images", "labels")))
                 for part in ("train", "test")
                 if f"{part}.images" in tensors.keys()  # noqa: SIM118 (it is no dictionary)
             }

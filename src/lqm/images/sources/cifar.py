@@ -1,6 +1,6 @@
 """CIFAR-10 and CIFAR-100 as published, in the python and in the binary version.
 
-A picture is 3,072 bytes: 1,024 of red, then of green, then of blue, row by row.
+An image is 3,072 bytes: 1,024 of red, then of green, then of blue, row by row.
 """
 
 from collections.abc import Iterable
@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from lqm.arrays import read_arrays
-from lqm.errors import DataError
-from lqm.images.sources.convert import Array, labels_of, names_of, pictures_of
+from lqm.images.sources.convert import Array, images_of, labels_of, names_of
 from lqm.images.sources.found import Found
-from lqm.images.sources.source import Pictures
+from lqm.images.sources.source import Images
+from lqm.utils.arrays import read_arrays
+from lqm.utils.errors import DataError
 
 _PIXELS = 3 * 32 * 32
 
@@ -63,8 +63,8 @@ def read_cifar(data_dir: Path, version: Version) -> Found | None:
     folder = next((place for place in places if _has(place, (version.train[0], version.names[0]))), None)
     if folder is None:
         return None
-    train = _pictures(folder, version.train, version.labels)
-    test = _pictures(folder, (version.test,), version.labels)
+    train = _images(folder, version.train, version.labels)
+    test = _images(folder, (version.test,), version.labels)
     return Found(train, test, names_of(_names(folder, *version.names), train.labels, str(folder)))
 
 
@@ -72,7 +72,7 @@ def _has(folder: Path, names: Iterable[str]) -> bool:
     return all((folder / name).is_file() for name in names)
 
 
-def _pictures(folder: Path, files: tuple[str, ...], labels: str | int) -> Pictures:
+def _images(folder: Path, files: tuple[str, ...], labels: str | int) -> Images:
     for name in files:
         if not (folder / name).is_file():
             raise DataError(f"{folder} has no {name}; put it beside the other files of the set")
@@ -84,7 +84,7 @@ def _pictures(folder: Path, files: tuple[str, ...], labels: str | int) -> Pictur
     ]
     pixels = np.concatenate([rows for rows, _ in parts]).reshape(-1, 3, 32, 32)
     numbers = np.concatenate([numbers for _, numbers in parts])
-    return Pictures(pictures_of(pixels, str(folder)), labels_of(numbers, len(pixels), f"{folder / files[0]}"))
+    return Images(images_of(pixels, str(folder)), labels_of(numbers, len(pixels), f"{folder / files[0]}"))
 
 
 def _read_binary(path: Path, label_bytes: int) -> tuple[Array, Array]:

@@ -1,22 +1,22 @@
-"""Arrays of unknown layout become pictures, labels and names of classes."""
+"""Arrays of unknown layout become images, labels and names of classes."""
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lqm.errors import DataError
+from lqm.utils.errors import DataError
 
 Array = NDArray[np.generic]
 
 
-def pictures_of(array: Array, place: str) -> Tensor:
-    """Pictures [N, H, W], [N, H, W, C] or [N, C, H, W] as [N, C, H, W].
+def images_of(array: Array, place: str) -> Tensor:
+    """Images [N, H, W], [N, H, W, C] or [N, C, H, W] as [N, C, H, W].
 
     C is 1 to 4; where two axes could be it, the last one is.
 
     Raises:
-        DataError: when shape, type or pixels can't be those of pictures.
+        DataError: when shape, type or pixels can't be those of images.
     """
     if array.ndim == 3:
         array = array[:, None]
@@ -59,16 +59,16 @@ def eight_bits_or_floats(array: Array, place: str) -> Array:
 
 
 def labels_of(array: Array, count: int, place: str) -> Tensor:
-    """Class numbers of `count` pictures, [N].
+    """Class numbers of `count` images, [N].
 
     Raises:
-        DataError: when they are not one whole number from 0 up for each picture.
+        DataError: when they are not one whole number from 0 up for each image.
     """
     if count == 0:
-        raise DataError(f"{place} is empty; it should have a label for each of some pictures")
+        raise DataError(f"{place} is empty; it should have a label for each of some images")
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.shape != (count,):
-        raise DataError(f"{place} has shape {list(array.shape)}; it should be [{count}], a label a picture")
+        raise DataError(f"{place} has shape {list(array.shape)}; it should be [{count}], a label an image")
     if array.dtype.kind not in "iu" and not (array.dtype.kind == "f" and (np.mod(array, 1) == 0).all()):
         raise DataError(
             f"{place} has labels that are not whole numbers; number the classes 0, 1, 2 and so on"
@@ -79,7 +79,7 @@ def labels_of(array: Array, count: int, place: str) -> Tensor:
 
 
 def names_of(names: Array | tuple[str, ...] | None, labels: Tensor, place: str) -> tuple[str, ...]:
-    """The names of the classes, or their numbers; every class has a training picture.
+    """The names of the classes, or their numbers; every class has a training image.
 
     Raises:
         DataError: when numbers are left out, or names and numbers don't agree.
@@ -95,7 +95,7 @@ def names_of(names: Array | tuple[str, ...] | None, labels: Tensor, place: str) 
     named = tuple(name.decode(errors="replace") if isinstance(name, bytes) else str(name) for name in names)
     if len(named) != len(present):
         raise DataError(
-            f"{place} has {len(named)} class names and {len(present)} classes with training pictures; "
+            f"{place} has {len(named)} class names and {len(present)} classes with training images; "
             "the numbers should be the same"
         )
     return named

@@ -10,13 +10,13 @@ from PIL import Image
 from torch.utils.data import Dataset
 
 from lqm.engine.progress import Progress
-from lqm.errors import DataError
 from lqm.images.augment import OPERATIONS
 from lqm.images.sources.convert import Array, eight_bits_or_floats, labels_of, names_of
 from lqm.images.sources.found import Found, Reading, finish
-from lqm.images.sources.picture import pixels_of, plain
-from lqm.images.sources.source import ImageSource, Pictures
+from lqm.images.sources.image_file import pixels_of, plain
+from lqm.images.sources.source import Images, ImageSource
 from lqm.images.sources.stack import Stack
+from lqm.utils.errors import DataError
 
 _UPDATE_EVERY = 256
 
@@ -31,9 +31,9 @@ def from_dataset(
     augmentation: Sequence[str] = OPERATIONS,
     show_progress: bool = True,
 ) -> ImageSource:
-    """A source made of datasets whose items are pairs of a picture and its label, each read once.
+    """A source made of datasets whose items are pairs of an image and its label, each read once.
 
-    A picture is a tensor or array [C, H, W] or [H, W] of uint8 or of floats in [0, 1], or a Pillow image.
+    An image is a tensor or array [C, H, W] or [H, W] of uint8 or of floats in [0, 1], or a Pillow image.
 
     Args:
         train: the dataset to condense.
@@ -41,7 +41,7 @@ def from_dataset(
         name: what to call it.
         class_names: the names of the classes; `train.classes` if there is one, else their numbers.
         test_fraction: the share to hold out, 0.2 if not given.
-        augmentation: the operations that leave a picture's label right.
+        augmentation: the operations that leave an image's label right.
         show_progress: whether to show how far reading is.
 
     Raises:
@@ -50,7 +50,7 @@ def from_dataset(
     reading = Reading(name, test_fraction=test_fraction, show_progress=show_progress)
     parts = {"training": train} if test is None else {"training": train, "test": test}
     total = sum(_length(dataset, f"the {part} set of '{name}'") for part, dataset in parts.items())
-    stack = Stack(total, "resize all pictures to one size such as {0}x{0} in the dataset's transform")
+    stack = Stack(total, "resize all labelled to one size such as {0}x{0} in the dataset's transform")
     labels: dict[str, list[int]] = {}
     done = 0
     with Progress(f"reading {name}", total, shown=show_progress) as progress:
@@ -58,8 +58,8 @@ def from_dataset(
             labels[part] = []
             for index in range(_length(dataset, part)):
                 place = f"item {index} of the {part} set of '{name}'"
-                picture, label = _item(dataset[index], place)
-                stack.add(picture, place)
+                image, label = _item(dataset[index], place)
+                stack.add(image, place)
                 labels[part].append(label)
                 done += 1
                 if done % _UPDATE_EVERY == 0 or done == total:
@@ -67,10 +67,10 @@ def from_dataset(
     stack.check_square()
     numbers = [labels_of(np.array(part), len(part), f"'{name}'") for part in labels.values()]
     images = stack.images.split([len(part) for part in numbers])
-    pictures = [Pictures(*pair) for pair in zip(images, numbers, strict=True)]
+    labelled = [Images(*pair) for pair in zip(images, numbers, strict=True)]
     given = class_names if class_names is not None else getattr(train, "classes", None)
     names = names_of(None if given is None else tuple(given), numbers[0], f"'{name}'")
-    found = Found(pictures[0], pictures[1] if test is not None else None, names)
+    found = Found(labelled[0], labelled[1] if test is not None else None, names)
     return finish(found, reading, augmentation=tuple(augmentation))
 
 
@@ -88,28 +88,28 @@ def _length(dataset: Any, what: str) -> int:
 
 def _item(item: Any, place: str) -> tuple[Array, int]:
     if not (isinstance(item, tuple | list) and len(item) == 2):
-        raise DataError(f"{place} is a {type(item).__name__}; it should be a pair of a picture and its label")
-    picture, label = item
+        raise DataError(f"{place} is a {type(item).__name__}; it should be a pair of an image and its label")
+    image, label = item
     try:
-        return _picture(picture, place), operator.index(label)
+        return _image(image, place), operator.index(label)
     except TypeError as error:
         raise DataError(f"{place} has the label {label!r}; it should be a whole number") from error
 
 
-def _picture(picture: Any, place: str) -> Array:
-    if isinstance(picture, Image.Image):
-        if picture.mode.startswith(("I", "F")):
-            raise DataError(f"{place} has 16 or 32 bits a pixel (mode {picture.mode}); convert it to 8 bits")
-        return pixels_of(plain(picture))
-    if not isinstance(picture, torch.Tensor | np.ndarray):
+def _image(image: Any, place: str) -> Array:
+    if isinstance(image, Image.Image):
+        if image.mode.startswith(("I", "F")):
+            raise DataError(f"{place} has 16 or 32 bits a pixel (mode {image.mode}); convert it to 8 bits")
+        return pixels_of(plain(image))
+    if not isinstance(image, torch.Tensor | np.ndarray):
         raise DataError(
-            f"{place} has a picture of type {type(picture).__name__}; it should be a tensor or image"
+            f"{place} has an image of type {type(image).__name__}; it should be a tensor or image"
         )
-    array: Array = picture.detach().cpu().numpy() if isinstance(picture, torch.Tensor) else picture
+    array: Array = image.detach().cpu().numpy() if isinstance(image, torch.Tensor) else image
     array = array[None] if array.ndim == 2 else array
     if array.ndim != 3 or array.size == 0 or not 1 <= len(array) <= 4:
         raise DataError(
-            f"{place} has a picture of shape {list(array.shape)}; "
+            f"{place} has an image of shape {list(array.shape)}; "
             "it should be [C, H, W] or [H, W], with C from 1 to 4"
         )
     return eight_bits_or_floats(array, place)

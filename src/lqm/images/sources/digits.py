@@ -4,7 +4,7 @@ import torch
 from sklearn.datasets import load_digits
 
 from lqm.images.sources.found import Found, Reading, finish
-from lqm.images.sources.source import OPERATIONS_WITHOUT_FLIP, ImageSource, Pictures
+from lqm.images.sources.source import OPERATIONS_WITHOUT_FLIP, Images, ImageSource
 
 
 def digits(reading: Reading) -> ImageSource:
@@ -16,8 +16,8 @@ def digits(reading: Reading) -> ImageSource:
     for label in range(10):
         held_out[(labels == label).nonzero().flatten()[4::5]] = True
     found = Found(
-        train=Pictures(images[~held_out], labels[~held_out]),
-        test=Pictures(images[held_out], labels[held_out]),
+        train=Images(images[~held_out], labels[~held_out]),
+        test=Images(images[held_out], labels[held_out]),
         class_names=tuple(str(name) for name in bunch.target_names),
     )
     return finish(found, reading, augmentation=OPERATIONS_WITHOUT_FLIP, recipes="digits")

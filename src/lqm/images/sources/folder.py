@@ -1,4 +1,4 @@
-"""Pictures in a folder of class folders."""
+"""Images in a folder of class folders."""
 
 import json
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from pathlib import Path
 import torch
 
 from lqm.engine.progress import warn
-from lqm.errors import DataError
 from lqm.images.sources.cache import cached, content_key
 from lqm.images.sources.decoding import decode_set
 from lqm.images.sources.found import Found, Reading
-from lqm.images.sources.picture import Encoded, suffixes
+from lqm.images.sources.image_file import Encoded, suffixes
+from lqm.utils.errors import DataError
 
 _TEST_FOLDERS = ("test", "val", "valid", "validation")
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Picture files and their labels, for training and for testing, and the names of the classes."""
+    """Image files and their labels, for training and for testing, and the names of the classes."""
 
     root: Path
     train: list[tuple[Path, int]]
@@ -27,7 +27,7 @@ class Listing:
 
 
 def read_listing(listing: Listing, reading: Reading) -> Found:
-    """The pictures of a listing, by way of the cache.
+    """The images of a listing, by way of the cache.
 
     Raises:
         DataError: when one of them can't be used.
@@ -42,9 +42,9 @@ def read_listing(listing: Listing, reading: Reading) -> Found:
 
 
 def list_folder(folder: Path) -> Listing:
-    """The pictures of a folder of class folders, or of `train` and one of `test`, `val`, ... that are such.
+    """The images of a folder of class folders, or of `train` and one of `test`, `val`, ... that are such.
 
-    Classes are in the order of their names; files that are no pictures are left out, and counted.
+    Classes are in the order of their names; files that are no images are left out, and counted.
 
     Raises:
         DataError: when there is no class, an empty one, or one that is not in both parts.
@@ -61,7 +61,7 @@ def list_folder(folder: Path) -> Listing:
     if ignored:
         shown = ", ".join(str(path.relative_to(folder)) for path in ignored[:3])
         more = f" and {len(ignored) - 3} more" if len(ignored) > 3 else ""
-        warn(f"left out of {folder}, since they are not pictures in a class folder: {shown}{more}")
+        warn(f"left out of {folder}, since they are not images in a class folder: {shown}{more}")
     return Listing(folder, _numbered(train), None if test is None else _numbered(test), tuple(train))
 
 
@@ -86,18 +86,16 @@ def _numbered(classes: dict[str, list[Path]]) -> list[tuple[Path, int]]:
 def _list_classes(folder: Path, ignored: list[Path]) -> dict[str, list[Path]]:
     beside = [path for path in sorted(folder.iterdir()) if path.is_file() and not _is_hidden(path.name)]
     ignored += [path for path in beside if path.name != "classes.json"]
-    classes = {path.name: _list_pictures(path, ignored) for path in _class_folders(folder)}
+    classes = {path.name: _list_images(path, ignored) for path in _class_folders(folder)}
     if not classes:
-        found = (
-            "pictures but no class folder" if any(_is_picture(path) for path in beside) else "no class folder"
-        )
+        found = "images but no class folder" if any(_is_image(path) for path in beside) else "no class folder"
         raise DataError(
-            f"{folder} has {found}; put the pictures of each class into a folder of its own, "
+            f"{folder} has {found}; put the images of each class into a folder of its own, "
             "named like the class"
         )
     for name, files in classes.items():
         if not files:
-            raise DataError(f"class folder {folder / name} has no picture; add some, or remove it")
+            raise DataError(f"class folder {folder / name} has no image; add some, or remove it")
     if len(classes) == 1:
         raise DataError(
             f"{folder} has only one class folder, '{[*classes].pop()}'; it should have two or more"
@@ -105,11 +103,11 @@ def _list_classes(folder: Path, ignored: list[Path]) -> dict[str, list[Path]]:
     return classes
 
 
-def _list_pictures(folder: Path, ignored: list[Path]) -> list[Path]:
+def _list_images(folder: Path, ignored: list[Path]) -> list[Path]:
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     shown = [path for path in files if not any(map(_is_hidden, path.relative_to(folder).parts))]
-    ignored += [path for path in shown if not _is_picture(path)]
-    return [path for path in shown if _is_picture(path)]
+    ignored += [path for path in shown if not _is_image(path)]
+    return [path for path in shown if _is_image(path)]
 
 
 def _class_folders(folder: Path) -> list[Path]:
@@ -120,5 +118,5 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".") or name == "__MACOSX"
 
 
-def _is_picture(path: Path) -> bool:
+def _is_image(path: Path) -> bool:
     return path.suffix.lower() in suffixes()

@@ -7,10 +7,10 @@ from pathlib import Path
 import torch
 
 from lqm.engine.randomness import generator
-from lqm.errors import ConfigError, DataError
 from lqm.images.augment import OPERATIONS
 from lqm.images.sources.resize import square
-from lqm.images.sources.source import ImageSource, Pictures
+from lqm.images.sources.source import Images, ImageSource
+from lqm.utils.errors import ConfigError, DataError
 
 _DEFAULT_TEST_FRACTION = 0.2
 
@@ -21,7 +21,7 @@ class Reading:
 
     Attributes:
         data_dir: the folder where the named sets lie.
-        size: the side of the squares that all pictures become; as they are if there is none.
+        size: the side of the squares that all images become; as they are if there is none.
         test_fraction: the share of each class to hold out, for a set without a test set of its own.
     """
 
@@ -42,10 +42,10 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a reader found: training pictures, the test set if there is one, and the names of the classes."""
+    """What a reader found: training images, the test set if there is one, and the names of the classes."""
 
-    train: Pictures
-    test: Pictures | None
+    train: Images
+    test: Images | None
     class_names: tuple[str, ...]
 
 
@@ -57,10 +57,10 @@ def finish(
     recipes: str = "own",
     published: tuple[tuple[float, ...], tuple[float, ...]] | None = None,
 ) -> ImageSource:
-    """Bring all pictures to the size asked for, and hold a test set out if there is none.
+    """Bring all images to the size asked for, and hold a test set out if there is none.
 
     Raises:
-        DataError: when the pictures can't be used as they are.
+        DataError: when the images can't be used as they are.
         ConfigError: when a share is to be held out of a set that has a test set.
     """
     name = reading.name
@@ -75,13 +75,13 @@ def finish(
     channels = train.images.shape[1]
     if published and channels != len(published[0]):
         raise DataError(
-            f"the pictures of '{name}' have {channels} channels; "
+            f"the images of '{name}' have {channels} channels; "
             f"the published set has {len(published[0])}, so give its path instead of its name"
         )
     return ImageSource(
         name=name,
-        train=Pictures(square(train.images, reading.size, name), train.labels),
-        test=Pictures(square(test.images, reading.size, name), test.labels),
+        train=Images(square(train.images, reading.size, name), train.labels),
+        test=Images(square(test.images, reading.size, name), test.labels),
         class_names=found.class_names,
         augmentation=augmentation,
         recipes=recipes,
@@ -90,20 +90,20 @@ def finish(
 
 
 def _split(
-    pictures: Pictures, fraction: float | None, class_names: tuple[str, ...], name: str
-) -> tuple[Pictures, Pictures]:
+    images: Images, fraction: float | None, class_names: tuple[str, ...], name: str
+) -> tuple[Images, Images]:
     """The same share of each class, drawn once and for all; both parts get one of each class at least."""
     draws = generator(0, "test split")
-    held_out = torch.zeros(len(pictures.labels), dtype=torch.bool)
+    held_out = torch.zeros(len(images.labels), dtype=torch.bool)
     for label, class_name in enumerate(class_names):
-        members = (pictures.labels == label).nonzero().flatten()
+        members = (images.labels == label).nonzero().flatten()
         if len(members) < 2:
             raise DataError(
-                f"class '{class_name}' of '{name}' has {len(members)} picture, so none can be held out "
-                "for testing; add pictures to it, or leave the class out"
+                f"class '{class_name}' of '{name}' has {len(members)} image, so none can be held out "
+                "for testing; add images to it, or leave the class out"
             )
         wanted = math.floor((fraction or _DEFAULT_TEST_FRACTION) * len(members) + 0.5)
         count = min(max(wanted, 1), len(members) - 1)
         held_out[members[torch.randperm(len(members), generator=draws)[:count]]] = True
-    train, test = (Pictures(pictures.images[part], pictures.labels[part]) for part in (~held_out, held_out))
+    train, test = (Images(images.images[part], images.labels[part]) for part in (~held_out, held_out))
     return train, test

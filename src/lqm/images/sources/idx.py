@@ -12,24 +12,24 @@ from pathlib import Path
 
 import numpy as np
 
-from lqm.errors import DataError
-from lqm.images.sources.convert import Array, labels_of, names_of, pictures_of
+from lqm.images.sources.convert import Array, images_of, labels_of, names_of
 from lqm.images.sources.found import Found
-from lqm.images.sources.source import Pictures
-from lqm.sentences import reason
+from lqm.images.sources.source import Images
+from lqm.utils.errors import DataError
+from lqm.utils.sentences import reason
 
 _PARTS = ("train", "t10k")
 
 
 def read_idx_folder(folder: Path) -> Found | None:
-    """The four files of a folder, gzipped or not; None if there are no training pictures.
+    """The four files of a folder, gzipped or not; None if there are no training images.
 
     Raises:
         DataError: when one of the others is missing, or one is damaged.
     """
     if not _find(folder, "train-images", 3):
         return None
-    train, test = (_pictures(folder, part) for part in _PARTS)
+    train, test = (_images(folder, part) for part in _PARTS)
     return Found(train, test, names_of(None, train.labels, str(folder)))
 
 
@@ -49,10 +49,10 @@ def read_idx(path: Path) -> Array:
     return np.frombuffer(bytearray(content[start:]), np.uint8).reshape(shape)
 
 
-def _pictures(folder: Path, part: str) -> Pictures:
+def _images(folder: Path, part: str) -> Images:
     images, labels = (_found(folder, f"{part}-{what}", axes) for what, axes in (("images", 3), ("labels", 1)))
-    pixels = pictures_of(read_idx(images), str(images))
-    return Pictures(pixels, labels_of(read_idx(labels), len(pixels), str(labels)))
+    pixels = images_of(read_idx(images), str(images))
+    return Images(pixels, labels_of(read_idx(labels), len(pixels), str(labels)))
 
 
 def _found(folder: Path, stem: str, axes: int) -> Path:

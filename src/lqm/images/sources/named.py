@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
-from lqm.errors import ConfigError, DataError
 from lqm.images.sources.cifar import (
     CIFAR10_BINARY,
     CIFAR10_PYTHON,
@@ -20,6 +19,7 @@ from lqm.images.sources.idx import read_idx_folder
 from lqm.images.sources.npz import read_npz
 from lqm.images.sources.source import OPERATIONS_WITHOUT_FLIP, ImageSource
 from lqm.images.sources.tinyimagenet import list_tiny_imagenet
+from lqm.utils.errors import ConfigError, DataError
 
 
 def mnist(reading: Reading) -> ImageSource:

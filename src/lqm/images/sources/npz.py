@@ -1,4 +1,4 @@
-"""Pictures in a NumPy `.npz` file."""
+"""Images in a NumPy `.npz` file."""
 
 import zipfile
 import zlib
@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from lqm.errors import DataError
-from lqm.images.sources.convert import Array, labels_of, names_of, pictures_of
+from lqm.images.sources.convert import Array, images_of, labels_of, names_of
 from lqm.images.sources.found import Found
-from lqm.images.sources.source import Pictures
-from lqm.sentences import reason
+from lqm.images.sources.source import Images
+from lqm.utils.errors import DataError
+from lqm.utils.sentences import reason
 
 _KEYS = (
     ("train_x", "train_y", "test_x", "test_y"),
@@ -23,7 +23,7 @@ _KEYS = (
 
 
 def read_npz(path: Path) -> Found:
-    """The pictures and labels of a file, under one of the usual sets of keys, and `class_names` if given.
+    """The images and labels of a file, under one of the usual sets of keys, and `class_names` if given.
 
     Raises:
         DataError: when the file is damaged, or holds something else.
@@ -33,14 +33,14 @@ def read_npz(path: Path) -> Found:
     if keys is None:
         accepted = "; or ".join(", ".join(keys) for keys in _KEYS)
         raise DataError(f"{path} holds {', '.join(sorted(arrays)) or 'nothing'}; it should hold {accepted}")
-    pairs = [_pictures(arrays, *pair, path) for pair in zip(keys[::2], keys[1::2], strict=True)]
+    pairs = [_images(arrays, *pair, path) for pair in zip(keys[::2], keys[1::2], strict=True)]
     names = names_of(arrays.get("class_names"), pairs[0].labels, str(path))
     return Found(pairs[0], pairs[1] if len(pairs) == 2 else None, names)
 
 
-def _pictures(arrays: dict[str, Array], images: str, labels: str, path: Path) -> Pictures:
-    pixels = pictures_of(arrays[images], f"'{images}' of {path}")
-    return Pictures(pixels, labels_of(arrays[labels], len(pixels), f"'{labels}' of {path}"))
+def _images(arrays: dict[str, Array], images: str, labels: str, path: Path) -> Images:
+    pixels = images_of(arrays[images], f"'{images}' of {path}")
+    return Images(pixels, labels_of(arrays[labels], len(pixels), f"'{labels}' of {path}"))
 
 
 def _arrays(path: Path) -> dict[str, Array]:

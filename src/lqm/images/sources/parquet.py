@@ -1,4 +1,4 @@
-"""Pictures in Parquet files, in the layout of the Hugging Face hub."""
+"""Images in Parquet files, in the layout of the Hugging Face hub."""
 
 import json
 from collections.abc import Iterator
@@ -11,25 +11,25 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from torch import Tensor
 
-from lqm.errors import DataError
 from lqm.images.sources.cache import cached, content_key
 from lqm.images.sources.convert import labels_of, names_of
 from lqm.images.sources.decoding import decode_set
 from lqm.images.sources.found import Found, Reading
-from lqm.images.sources.picture import Encoded
-from lqm.sentences import reason
+from lqm.images.sources.image_file import Encoded
+from lqm.utils.errors import DataError
+from lqm.utils.sentences import reason
 
-_PICTURES = ("img", "image")
+_IMAGES = ("img", "image")
 _LABELS = ("label", "labels", "fine_label")
 _ROWS = 256
 
 
 class _Table(NamedTuple):
-    """One file, opened: its columns of pictures and labels, and the names of the classes if it has them."""
+    """One file, opened: its columns of images and labels, and the names of the classes if it has them."""
 
     path: Path
     file: pq.ParquetFile
-    pictures: str
+    images: str
     labels: str
     class_names: tuple[str, ...] | None
 
@@ -49,10 +49,10 @@ def parquet_parts(folder: Path) -> tuple[list[Path], list[Path]] | None:
 
 
 def read_parquet(train: list[Path], test: list[Path], reading: Reading) -> Found:
-    """The pictures of all these files, by way of the cache; no test files, no test set.
+    """The images of all these files, by way of the cache; no test files, no test set.
 
     Raises:
-        DataError: when a file, a label or a picture can't be used.
+        DataError: when a file, a label or an image can't be used.
     """
     parts = [[_open(path) for path in paths] for paths in (train, test)]
     tables = [table for part in parts for table in part]
@@ -65,7 +65,7 @@ def read_parquet(train: list[Path], test: list[Path], reading: Reading) -> Found
     assert train_labels is not None
     class_names = names_of(names.pop(), train_labels, str(train[0]))
     key = content_key("parquet", reading, tables[0].path.parent, [table.path for table in tables])
-    encoded = (picture for table in tables for picture in _pictures(table))
+    encoded = (image for table in tables for image in _images(table))
     return cached(key, lambda: decode_set(encoded, (train_labels, test_labels), class_names, reading))
 
 
@@ -78,21 +78,21 @@ def _open(path: Path) -> _Table:
         ) from error
     schema = file.schema_arrow
     labels = next((name for name in _LABELS if name in schema.names), None)
-    pictures = next((name for name in _PICTURES if name in schema.names), None)
+    images = next((name for name in _IMAGES if name in schema.names), None)
     structs = [field.name for field in schema if _has_bytes(field.type)]
-    if pictures is None and len(structs) == 1:
-        pictures = structs[0]
-    if pictures is None or labels is None:
+    if images is None and len(structs) == 1:
+        images = structs[0]
+    if images is None or labels is None:
         raise DataError(
-            f"{path} has the columns {', '.join(schema.names)}; it should have pictures in 'img' or 'image' "
+            f"{path} has the columns {', '.join(schema.names)}; it should have images in 'img' or 'image' "
             f"and labels in one of {', '.join(_LABELS)}"
         )
-    if not (_has_bytes(schema.field(pictures).type) or _is_binary(schema.field(pictures).type)):
+    if not (_has_bytes(schema.field(images).type) or _is_binary(schema.field(images).type)):
         raise DataError(
-            f"'{pictures}' of {path} has type {schema.field(pictures).type}; it should hold picture files, "
+            f"'{images}' of {path} has type {schema.field(images).type}; it should hold image files, "
             "as struct<bytes: binary, path: string> or as binary"
         )
-    return _Table(path, file, pictures, labels, _class_names(schema, labels))
+    return _Table(path, file, images, labels, _class_names(schema, labels))
 
 
 def _has_bytes(kind: pa.DataType) -> bool:
@@ -128,9 +128,9 @@ def _read(table: _Table, column: str) -> pa.ChunkedArray:
         raise DataError(f"{table.path} is damaged ({reason(error)}); make or fetch it again") from error
 
 
-def _pictures(table: _Table) -> Iterator[Encoded]:
+def _images(table: _Table) -> Iterator[Encoded]:
     row = 0
-    batches = table.file.iter_batches(_ROWS, columns=[table.pictures])
+    batches = table.file.iter_batches(_ROWS, columns=[table.images])
     while True:
         try:
             batch = next(batches, None)
@@ -142,6 +142,6 @@ def _pictures(table: _Table) -> Iterator[Encoded]:
         for content in (pc.struct_field(column, "bytes") if _has_bytes(column.type) else column).to_pylist():
             place = f"row {row} of {table.path}"
             if content is None:
-                raise DataError(f"{place} has no picture; leave the row out")
+                raise DataError(f"{place} has no image; leave the row out")
             yield Encoded(content, place)
             row += 1

@@ -1,31 +1,29 @@
-"""Bringing pictures to squares of one size: the shorter side is scaled, the centre is cut out."""
+"""Bringing images to squares of one size: the shorter side is scaled, the centre is cut out."""
 
 import numpy as np
 import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
-from lqm.errors import DataError
+from lqm.utils.errors import DataError
 
 SMALLEST = 8
 
 
 def fit(image: Image.Image, size: int) -> Image.Image:
-    """The centre square of one picture, scaled to `size` with an antialiasing Lanczos filter."""
+    """The centre square of one image, scaled to `size` with an antialiasing Lanczos filter."""
     return ImageOps.fit(image, (size, size), method=Image.Resampling.LANCZOS)
 
 
 def square(images: Tensor, size: int | None, name: str) -> Tensor:
-    """Pictures, [N, C, H, W], as squares, [N, C, size, size], channel by channel and of the same type.
+    """Images, [N, C, H, W], as squares, [N, C, size, size], channel by channel and of the same type.
 
     Raises:
-        DataError: when no size is asked for and the pictures can't be used as they are.
+        DataError: when no size is asked for and the images can't be used as they are.
     """
     height, width = images.shape[2:]
     if size is None:
-        check_square(
-            height, width, f"the pictures of '{name}' are", f"pass --size {suggested(height, width)}"
-        )
+        check_square(height, width, f"the images of '{name}' are", f"pass --size {suggested(height, width)}")
     if size is None or (height, width) == (size, size):
         return images
     result = torch.empty(*images.shape[:2], size, size, dtype=images.dtype)
@@ -35,7 +33,7 @@ def square(images: Tensor, size: int | None, name: str) -> Tensor:
 
 
 def check_square(height: int, width: int, what: str, advice: str) -> None:
-    """Refuse pictures that no network here takes."""
+    """Refuse images that no network here takes."""
     if height != width or height < SMALLEST:
         raise DataError(
             f"{what} of {width}x{height} pixels and should be square and at least {SMALLEST}x{SMALLEST}; "
@@ -44,5 +42,5 @@ def check_square(height: int, width: int, what: str, advice: str) -> None:
 
 
 def suggested(*sides: int) -> int:
-    """The size to suggest for pictures with these sides."""
+    """The size to suggest for images with these sides."""
     return max(SMALLEST, min(sides))

@@ -1,4 +1,4 @@
-"""T: labelled pictures to condense, and those to judge by."""
+"""T: labelled images to condense, and those to judge by."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,17 +9,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lqm.errors import ConfigError, DataError
 from lqm.images.augment import OPERATIONS
-from lqm.names import choose
-from lqm.pixels import pixels
+from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.names import choose
+from lqm.utils.pixels import pixels
 
 OPERATIONS_WITHOUT_FLIP = tuple(name for name in OPERATIONS if name != "flip")
 
 
 @dataclass(frozen=True, eq=False)
-class Pictures:
-    """Labelled pictures in main memory: [N, C, H, W], and class numbers, [N].
+class Images:
+    """Labelled images in main memory: [N, C, H, W], and class numbers, [N].
 
     Pixels are uint8, or float32 in [0, 1]; `pixels` gives the latter for either.
     """
@@ -35,19 +35,19 @@ class Pictures:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of pictures and labels."""
+        """SHA-256 of images and labels."""
         digest = hashlib.sha256()
         self.add_to(digest)
         return digest.hexdigest()
 
     def add_to(self, digest: "hashlib._Hash") -> None:
-        """Let pictures and labels go into a hash."""
+        """Let images and labels go into a hash."""
         for tensor in (self.images, self.labels):
             digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
             digest.update(tensor.contiguous().numpy().data)
 
     def of_class(self, label: int) -> Tensor:
-        """The pictures of one class, as they are stored, [n, C, H, W]."""
+        """The images of one class, as they are stored, [n, C, H, W]."""
         return self.images[self.labels == label]
 
 
@@ -56,15 +56,15 @@ class ImageSource:
     """A training set to condense and a test set to judge by.
 
     Attributes:
-        augmentation: the operations that leave a picture's label right (a mirrored 2 is no 2).
+        augmentation: the operations that leave an image's label right (a mirrored 2 is no 2).
         recipes: the name of the file of recipes that suit this source.
         published: mean and deviation of the channels that the field normalises by; else they are measured.
         origin: what `load_source` needs to find it again, if it came from there.
     """
 
     name: str
-    train: Pictures = field(repr=False)
-    test: Pictures = field(repr=False)
+    train: Images = field(repr=False)
+    test: Images = field(repr=False)
     class_names: tuple[str, ...]
     augmentation: tuple[str, ...] = OPERATIONS
     recipes: str = "own"
@@ -72,11 +72,11 @@ class ImageSource:
     origin: Mapping[str, Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        for part, pictures in (("training", self.train), ("test", self.test)):
-            _check(pictures, len(self.class_names), f"the {part} pictures of '{self.name}'")
+        for part, images in (("training", self.train), ("test", self.test)):
+            _check(images, len(self.class_names), f"the {part} images of '{self.name}'")
         if self.train.images.shape[1:] != self.test.images.shape[1:]:
             raise DataError(
-                f"'{self.name}' has training pictures of {_size(self.train)} and test pictures of "
+                f"'{self.name}' has training images of {_size(self.train)} and test images of "
                 f"{_size(self.test)}; bring them to one size"
             )
         if not self.augmentation or isinstance(self.augmentation, str):
@@ -88,24 +88,22 @@ class ImageSource:
             choose(operation, dict.fromkeys(OPERATIONS), "augmentation")
         for label, class_name in enumerate(self.class_names):
             if not (self.train.labels == label).any():
-                raise DataError(
-                    f"class '{class_name}' of '{self.name}' has no training picture; leave it out"
-                )
+                raise DataError(f"class '{class_name}' of '{self.name}' has no training image; leave it out")
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Channels, height and width of a picture."""
+        """Channels, height and width of an image."""
         channels, height, width = self.train.images.shape[1:]
         return channels, height, width
 
     @cached_property
     def by_class(self) -> list[Tensor]:
-        """The training pictures of each class, as they are stored."""
+        """The training images of each class, as they are stored."""
         return [self.train.of_class(label) for label in range(len(self.class_names))]
 
     @property
     def mean(self) -> Tensor:
-        """Mean of each channel, [C]: the published one, or that of the training pictures."""
+        """Mean of each channel, [C]: the published one, or that of the training images."""
         return self._channels[0]
 
     @property
@@ -121,7 +119,7 @@ class ImageSource:
         return _measured(self.train.images)
 
     def normalised(self, images: Tensor) -> Tensor:
-        """Pictures as networks see them: pixels in [0, 1], less the mean, by the standard deviation."""
+        """Images as networks see them: pixels in [0, 1], less the mean, by the standard deviation."""
         mean, std = (part.view(-1, 1, 1).to(images.device) for part in (self.mean, self.std))
         return (pixels(images) - mean) / std
 
@@ -142,20 +140,20 @@ class ImageSource:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of all pictures, labels and class names."""
+        """SHA-256 of all images, labels and class names."""
         digest = hashlib.sha256("\0".join(self.class_names).encode())
-        for pictures in (self.train, self.test):
-            pictures.add_to(digest)
+        for images in (self.train, self.test):
+            images.add_to(digest)
         return digest.hexdigest()
 
 
-def pick(pictures: Tensor, count: int, generator: torch.Generator) -> Tensor:
-    """`count` of the pictures, drawn without replacement."""
-    return pictures[torch.randperm(len(pictures), generator=generator)[:count].to(pictures.device)]
+def pick(images: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    """`count` of the images, drawn without replacement."""
+    return images[torch.randperm(len(images), generator=generator)[:count].to(images.device)]
 
 
-def _check(pictures: Pictures, classes: int, what: str) -> None:
-    images, labels = pictures.images, pictures.labels
+def _check(labelled: Images, classes: int, what: str) -> None:
+    images, labels = labelled.images, labelled.labels
     if images.ndim != 4 or len(images) == 0 or images.dtype not in (torch.float32, torch.uint8):
         raise DataError(
             f"{what} have shape {list(images.shape)} and type {images.dtype}; "
@@ -167,7 +165,7 @@ def _check(pictures: Pictures, classes: int, what: str) -> None:
             f"they should be whole numbers of shape [{len(images)}]"
         )
     if images.shape[2] != images.shape[3] or images.shape[2] < 8:
-        raise DataError(f"{what} are of {_size(pictures)}; they should be square, at least 8x8")
+        raise DataError(f"{what} are of {_size(labelled)}; they should be square, at least 8x8")
     if images.is_floating_point() and not (images.min() >= 0 and images.max() <= 1):
         raise DataError(
             f"{what} have pixels outside [0, 1] or NaN; divide pixels up to 255 by 255, and replace NaN"
@@ -193,5 +191,5 @@ def _measured(images: Tensor) -> tuple[Tensor, Tensor]:
     return mean.float(), std.masked_fill(shares.amax(dim=1) == 1, 1.0).float()
 
 
-def _size(pictures: Pictures) -> str:
-    return "x".join(str(n) for n in reversed(pictures.images.shape[1:]))
+def _size(images: Images) -> str:
+    return "x".join(str(n) for n in reversed(images.images.shape[1:]))

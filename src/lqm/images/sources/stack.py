@@ -1,21 +1,21 @@
-"""Pictures that come one by one, gathered in one array."""
+"""Images that come one by one, gathered in one array."""
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lqm.errors import DataError
 from lqm.images.sources.resize import check_square, suggested
+from lqm.utils.errors import DataError
 
 
 class Stack:
-    """An array [total, C, H, W] that is filled picture by picture.
+    """An array [total, C, H, W] that is filled image by image.
 
-    Pictures have one size and one type. Greyscale ones become colour as soon as a colour one comes.
+    Images have one size and one type. Greyscale ones become colour as soon as a colour one comes.
 
     Args:
-        total: how many pictures will come.
+        total: how many images will come.
         advice: what to do about a size that can't be used; `{}` stands for a size that could.
     """
 
@@ -24,18 +24,18 @@ class Stack:
         self._places: list[str] = []
         self._images: NDArray[np.generic] = np.empty(0)
 
-    def add(self, picture: NDArray[np.generic], place: str) -> None:
-        """Take the next picture, [C, H, W].
+    def add(self, image: NDArray[np.generic], place: str) -> None:
+        """Take the next image, [C, H, W].
 
         Raises:
             DataError: when it doesn't go with the first; `place` says which one it is.
         """
         if not self._places:
-            self._images = np.empty((self._total, *picture.shape), picture.dtype)
-        self._check(picture, place)
-        if len(picture) > self._images.shape[1]:
-            self._images = np.repeat(self._images, len(picture), axis=1)
-        self._images[len(self._places)] = picture
+            self._images = np.empty((self._total, *image.shape), image.dtype)
+        self._check(image, place)
+        if len(image) > self._images.shape[1]:
+            self._images = np.repeat(self._images, len(image), axis=1)
+        self._images[len(self._places)] = image
         self._places.append(place)
 
     def check_square(self) -> None:
@@ -45,24 +45,24 @@ class Stack:
 
     @property
     def images(self) -> Tensor:
-        """All pictures, [total, C, H, W]."""
+        """All images, [total, C, H, W]."""
         return torch.from_numpy(self._images)
 
-    def _check(self, picture: NDArray[np.generic], place: str) -> None:
+    def _check(self, image: NDArray[np.generic], place: str) -> None:
         first = self._places[0] if self._places else place
         channels, height, width = self._images.shape[1:]
-        if picture.shape[1:] != (height, width):
-            advice = self._advice.format(suggested(height, width, *picture.shape[1:]))
+        if image.shape[1:] != (height, width):
+            advice = self._advice.format(suggested(height, width, *image.shape[1:]))
             raise DataError(
                 f"{first} is of {width}x{height} pixels and {place} of "
-                f"{picture.shape[2]}x{picture.shape[1]}; {advice}"
+                f"{image.shape[2]}x{image.shape[1]}; {advice}"
             )
-        if len(picture) != channels and {len(picture), channels} != {1, 3}:
+        if len(image) != channels and {len(image), channels} != {1, 3}:
             raise DataError(
-                f"{first} has {channels} channels and {place} {len(picture)}; they should have as many"
+                f"{first} has {channels} channels and {place} {len(image)}; they should have as many"
             )
-        if picture.dtype != self._images.dtype:
+        if image.dtype != self._images.dtype:
             raise DataError(
-                f"{first} is of type {self._images.dtype} and {place} of {picture.dtype}; "
+                f"{first} is of type {self._images.dtype} and {place} of {image.dtype}; "
                 "they should be of one type"
             )

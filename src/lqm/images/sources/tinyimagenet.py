@@ -6,12 +6,12 @@ Layout: `wnids.txt` (the classes), `words.txt` (their names), `train/<class>/ima
 
 from pathlib import Path
 
-from lqm.errors import DataError
 from lqm.images.sources.folder import Listing
+from lqm.utils.errors import DataError
 
 
 def list_tiny_imagenet(folder: Path) -> Listing | None:
-    """The pictures, `val` for testing, and the classes in the order of their ids; None if it is not there.
+    """The images, `val` for testing, and the classes in the order of their ids; None if it is not there.
 
     Raises:
         DataError: when a part of the set is missing.
@@ -20,21 +20,19 @@ def list_tiny_imagenet(folder: Path) -> Listing | None:
         return None
     classes = sorted(line.strip() for line in _lines(folder / "wnids.txt") if line.strip())
     labels = {name: label for label, name in enumerate(classes)}
-    train = [
-        (path, labels[name]) for name in classes for path in _pictures(folder / "train" / name / "images")
-    ]
+    train = [(path, labels[name]) for name in classes for path in _images(folder / "train" / name / "images")]
     return Listing(folder, train, _test(folder / "val", labels), _class_names(folder, classes))
 
 
-def _pictures(folder: Path) -> list[Path]:
+def _images(folder: Path) -> list[Path]:
     files = sorted(path for path in folder.glob("*.JPEG") if not path.name.startswith("."))
     if not files:
-        raise DataError(f"{folder} has no .JPEG pictures; unpack the set again")
+        raise DataError(f"{folder} has no .JPEG images; unpack the set again")
     return files
 
 
 def _test(folder: Path, labels: dict[str, int]) -> list[tuple[Path, int]]:
-    """The test pictures; a line of the annotations is: file, class and box, parted by tabs."""
+    """The test images; a line of the annotations is: file, class and box, parted by tabs."""
     annotations = folder / "val_annotations.txt"
     classes = dict(line.split("\t")[:2] for line in _lines(annotations) if "\t" in line)
     if unknown := sorted(set(classes.values()) - labels.keys()):

@@ -5,23 +5,23 @@ from pathlib import Path
 from typing import Any
 
 from lqm.engine.progress import warn
-from lqm.errors import ArtifactError, ConfigError, DataError
 from lqm.report.figures.accuracy_by_budget import draw_accuracy_by_budget
 from lqm.report.figures.accuracy_by_step import draw_accuracy_by_step
 from lqm.report.figures.ecdf import draw_ecdf
 from lqm.report.figures.extremes import draw_extremes_by_class
-from lqm.report.figures.pictures import draw_pictures
+from lqm.report.figures.images import draw_images
 from lqm.report.figures.settings import draw_cvm, draw_extremes
 from lqm.report.figures.streams import draw_average_accuracy, draw_matrices
 from lqm.report.figures.style import house_style, save
 from lqm.report.figures.subjects import Drawing, LeftOut, Origin, Tasks, read_subjects
+from lqm.utils.errors import ArtifactError, ConfigError, DataError
 
 FIGURES: dict[str, Callable[[Sequence[Origin]], Iterable[Drawing | LeftOut]]] = {
     "ecdf": draw_ecdf,
     "cvm": draw_cvm,
     "extremes": draw_extremes,
     "extremes-by-class": draw_extremes_by_class,
-    "pictures": draw_pictures,
+    "images": draw_images,
     "accuracy-by-step": draw_accuracy_by_step,
     "accuracy-by-budget": draw_accuracy_by_budget,
 }

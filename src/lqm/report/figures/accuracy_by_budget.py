@@ -72,7 +72,7 @@ def _figure(origin: Origin, way: Judging) -> Figure:
     panel.set_xticks(budgets, [f"{size:,}" for size in budgets])
     panel.xaxis.set_minor_locator(NullLocator())
     per_class = "per_class" in way.repeated[0].manifest
-    panel.set_xlabel("pictures of each class" if per_class else "nodes")
+    panel.set_xlabel("images of each class" if per_class else "nodes")
     panel.set_ylabel("accuracy %")
     panel.grid()
     several = any(len(run.cases) > 1 for run in way.repeated)

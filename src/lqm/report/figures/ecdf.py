@@ -13,11 +13,11 @@ from torch import Tensor
 from lqm.diagnostics import cramer_von_mises, ecdf
 from lqm.distances.levels import cramer_von_mises_levels
 from lqm.distances.quantiles import column_quantiles
-from lqm.errors import DataError
 from lqm.report.figures.repeated import alike
 from lqm.report.figures.style import COLUMN, PAGE, legend_below, new_figure, plain, set_title, wrapped
 from lqm.report.figures.subjects import Drawing, LeftOut, Origin
 from lqm.report.latents import Latents
+from lqm.utils.errors import DataError
 
 _IN_A_ROW, _MOST = 4, 8
 _REAL, _BEST, _SYNTHETIC = "#000000", "#009E73", "#D55E00"
@@ -97,7 +97,7 @@ def _draw(origin: Origin, label: int, feature: int, words: str) -> Figure:
         words += f"; {len(numbers)} of {len(origin.cases)} runs"
     matches = {origin.cases[number].label: latents.matches[number] for number in numbers}
     kept = {name: match[label].own[:, feature] if label in match else None for name, match in matches.items()}
-    class_name = plain(origin.cases[0].small.class_names[label], 40)
+    class_name = plain(origin.cases[0].condensed.class_names[label], 40)
     title = (
         f"{plain(origin.name)}, class '{class_name}', feature {feature} of a fresh {latents.network}: {words}"
     )

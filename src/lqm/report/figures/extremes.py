@@ -6,10 +6,10 @@ from statistics import fmean, pstdev
 from matplotlib.figure import Figure
 from rich.cells import cell_len
 
-from lqm.errors import DataError
 from lqm.report.figures.repeated import alike, error_bars
 from lqm.report.figures.style import COLUMN, PAGE, grouped_bars, legend_below, new_figure, plain, set_title
 from lqm.report.figures.subjects import Drawing, LeftOut, Origin
+from lqm.utils.errors import DataError
 
 _MOST_CLASSES = 20
 _LONGEST_NAME = 18
@@ -43,7 +43,7 @@ def _figure(origin: Origin) -> Figure:
         ]
         for runs in groups.values()
     ]
-    names = [plain(origin.cases[0].small.class_names[label], _LONGEST_NAME) for label in shown]
+    names = [plain(origin.cases[0].condensed.class_names[label], _LONGEST_NAME) for label in shown]
     turned = _INCHES_A_LETTER * longest if (longest := max(map(cell_len, names))) > 2 else 0.0
     bars = len(groups) * (len(shown) + 1)
     figure = new_figure(min(max(COLUMN, 0.7 + _INCHES_A_BAR * bars), _WIDEST), 2.4 + turned)

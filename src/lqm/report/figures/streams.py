@@ -66,7 +66,7 @@ def matrix_figure(matrix: Tensor, title: str) -> Figure:
     letters = min(8.0, _POINTS_AN_INCH * cell)
     figure = new_figure(max(COLUMN, _BESIDE + cell * tasks), max(2.0, 1.0 + cell * tasks))
     panel = figure.subplots()
-    picture = panel.imshow(100 * matrix.numpy(), cmap=_COLOURS, vmin=0, vmax=100)
+    image = panel.imshow(100 * matrix.numpy(), cmap=_COLOURS, vmin=0, vmax=100)
     for k in range(tasks):
         for i in range(k + 1 if letters >= _SMALLEST_LETTERS else 0):
             shade = "black" if matrix[k, i] > 0.46 else "white"
@@ -78,6 +78,6 @@ def matrix_figure(matrix: Tensor, title: str) -> Figure:
     panel.set_yticks(numbered)
     panel.set_xlabel("accuracy on task")
     panel.set_ylabel("after task")
-    figure.colorbar(picture, ax=panel, label="accuracy %", shrink=0.8)
+    figure.colorbar(image, ax=panel, label="accuracy %", shrink=0.8)
     set_title(figure, title)
     return figure

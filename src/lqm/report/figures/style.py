@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from rich.cells import cell_len
 
-from lqm.files import write_atomically
+from lqm.utils.files import write_atomically
 
 COLUMN, PAGE = 3.4, 7.0
 """Widths in inches: of a column of a paper, and of its whole text."""

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 from matplotlib.figure import Figure
 
 from lqm.condensed.export import safe_names
-from lqm.errors import DataError
 from lqm.origins import source_of
 from lqm.report.cases import Case, distinct_labels, each_once, read_cases
 from lqm.report.latents import Latents, latents_of
 from lqm.report.records import key_of
 from lqm.report.stream_runs import StreamRun, read_streams
 from lqm.report.streams import is_stream, read_stream, tasks_of
+from lqm.utils.errors import DataError
 
 
 class Drawing(NamedTuple):

@@ -11,18 +11,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from lqm import __version__
-from lqm.errors import ArtifactError, ConfigError
-from lqm.files import write_atomically
 from lqm.report.cases import each_once
 from lqm.report.page.content import Page, page_of_sets
 from lqm.report.page.streams import page_of_streams
 from lqm.report.streams import is_stream
+from lqm.utils.errors import ArtifactError, ConfigError
+from lqm.utils.files import write_atomically
 
 _HERE = Path(__file__).parent
 _OURS = '<meta name="generator" content="lqm'
 # Of more classes than these, charts by class show the worst or the largest.
 _MOST_CLASSES = 30
-_SCRIPTS = ("draw.js", "charts.js", "explorer.js", "pictures.js", "page.js")
+_SCRIPTS = ("draw.js", "charts.js", "explorer.js", "images.js", "page.js")
 _LIBRARIES = {"d3.min.js": "d3.LICENSE", "plot.umd.min.js": "plot.LICENSE"}
 
 
@@ -36,7 +36,7 @@ def write_report(
     """Write one self-contained HTML page about runs on the same data.
 
     Args:
-        runs: folders of condensed sets of pictures or of nodes, or of streams of tasks.
+        runs: folders of condensed sets of images or of nodes, or of streams of tasks.
         out: the file; by default `report.html` in the run's folder, or in that which the runs share.
         source: where the real data are, a name, a path or an object, if they have moved or were made in
             Python; without them the page shows neither neighbours nor latent features.

@@ -7,9 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from lqm.condensed import CondensedPictures
+from lqm.condensed import CondensedImages
 from lqm.engine.progress import warn
-from lqm.errors import ConfigError, DataError
 from lqm.graphs.sources.notes import counted
 from lqm.origins import source_of
 from lqm.report.cases import Case, read_cases, size_of
@@ -23,6 +22,7 @@ from lqm.report.page.summary import answers, type_of_records
 from lqm.report.standing import Bar, Standing, standings
 from lqm.report.tables import percent, protocol_in_words
 from lqm.scores import Kind
+from lqm.utils.errors import ConfigError, DataError
 
 Content = dict[str, Any]
 
@@ -43,7 +43,7 @@ class Page:
 
 
 def page_of_sets(runs: Sequence[Path], source: Any, data_dir: str | Path | None) -> Page:
-    """Everything about sets of pictures, or of nodes.
+    """Everything about sets of images, or of nodes.
 
     Raises:
         LqmError: when a set is damaged, or they are of different sources.
@@ -58,22 +58,22 @@ def page_of_sets(runs: Sequence[Path], source: Any, data_dir: str | Path | None)
         [metric_curves(case.folder, steps=case.manifest["steps"]) for case in cases],
         [evaluation_curve(case.folder, case.manifest["steps"]) for case in cases],
     )
-    pictures = [case.small for case in cases if isinstance(case.small, CondensedPictures)]
-    shown = gallery(pictures, data) if pictures else None
-    tested = None if data is None else len(data.test.labels if pictures else data.test)
+    images = [case.condensed for case in cases if isinstance(case.condensed, CondensedImages)]
+    shown = gallery(images, data) if images else None
+    tested = None if data is None else len(data.test.labels if images else data.test)
     curves = explorer(latents) if latents else None
     words = {
         "title": f"{cases[0].manifest['source']['name']}, condensed",
         "lead": _lead(cases, data),
         "cases": [_facts(case) for case in cases],
-        "class_names": cases[0].small.class_names,
+        "class_names": cases[0].condensed.class_names,
         "answers": answers(cases, judged[0] if judged else None, latents, tested),
         "standings": [_standing(found, cases) for found in judged],
         "records": type_of_records(cases),
         "gallery": shown,
         "latents": latents,
         "explorer": curves,
-        "budgets": None if pictures else _budgets(cases, data),
+        "budgets": None if images else _budgets(cases, data),
         "learning": logged,
         "of_what": "",
         "sizes_differ": len({case.records for case in cases}) > 1,
@@ -83,10 +83,10 @@ def page_of_sets(runs: Sequence[Path], source: Any, data_dir: str | Path | None)
     }
     data_of_charts = {
         "labels": [case.label for case in cases],
-        "classNames": cases[0].small.class_names,
+        "classNames": cases[0].condensed.class_names,
         "standings": [_bars(found) for found in judged],
         "real": shown["real"] if shown else {},
-        "pictures": _records(shown) if shown else [],
+        "images": _records(shown) if shown else [],
         "explorer": curves,
         "budgets": words["budgets"],
         "learning": logged,
@@ -123,16 +123,16 @@ def real_data(
 def _lead(cases: Sequence[Case], source: Any) -> str:
     """What became what, in a sentence."""
     records = type_of_records(cases)
-    classes = counted(len(cases[0].small.class_names), "class", "classes")
-    sizes = sorted({int((case.small.labels >= 0).sum()) for case in cases})
+    classes = counted(len(cases[0].condensed.class_names), "class", "classes")
+    sizes = sorted({int((case.condensed.labels >= 0).sum()) for case in cases})
     cells = max(case.manifest.get("mosaic", 1) for case in cases) ** 2
-    small = " or ".join(f"{size:,}" for size in sizes)
+    condensed = " or ".join(f"{size:,}" for size in sizes)
     mosaics = f", mosaics of {cells}" if cells > 1 else ""
     if source is None:
-        return f"{small} synthetic {records} of {classes}{mosaics}."
-    real = len(source.train.labels if records == "pictures" else source.train)
+        return f"{condensed} synthetic {records} of {classes}{mosaics}."
+    real = len(source.train.labels if records == "images" else source.train)
     share = " or ".join(_in_percent(size / real) for size in sizes)
-    return f"{real:,} real training {records} of {classes} became {small} ({share}){mosaics}."
+    return f"{real:,} real training {records} of {classes} became {condensed} ({share}){mosaics}."
 
 
 def _in_percent(share: float) -> str:
@@ -213,25 +213,27 @@ def _bars(found: Standing) -> list[Content]:
 
 
 def _records(shown: Content) -> list[list[list[list[Content]]]]:
-    """The records of each picture, by set and class; the pictures themselves are in the text of the page."""
-    return [[[picture["records"] for picture in own] for own in classes] for classes in shown["sets"]]
+    """The records of each image, by set and class; the images themselves are in the text of the page."""
+    return [[[image["records"] for image in own] for own in classes] for classes in shown["sets"]]
 
 
 def _budgets(cases: Sequence[Case], source: Any) -> Content:
     """Nodes of each class: condensed, and real ones to learn from."""
-    classes = len(cases[0].small.class_names)
+    classes = len(cases[0].condensed.class_names)
 
     def counts(labels: Any) -> list[int]:
         found: list[int] = labels[labels >= 0].bincount(minlength=classes).tolist()
         return found
 
     real = [len(nodes) for nodes in source.by_class] if source else None
-    return {"sets": [counts(case.small.labels) for case in cases], "real": real}
+    return {"sets": [counts(case.condensed.labels) for case in cases], "real": real}
 
 
 def _loading(case: Case) -> str:
     """The lines of Python that read a set."""
     use = (
-        "dataset = small.dataset()" if isinstance(case.small, CondensedPictures) else "data = small.to_pyg()"
+        "dataset = small.dataset()"
+        if isinstance(case.condensed, CondensedImages)
+        else "data = small.to_pyg()"
     )
     return f"import lqm\nsmall = lqm.load({str(case.folder)!r})\n{use}"

@@ -1,4 +1,4 @@
-"""The condensed pictures, and the real ones that each resembles most."""
+"""The condensed images, and the real ones that each resembles most."""
 
 import math
 from base64 import b64encode
@@ -9,47 +9,47 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lqm.condensed import CondensedPictures
+from lqm.condensed import CondensedImages
 from lqm.condensed.mosaic import expand
 from lqm.condensed.sheet import as_colours, as_image
 from lqm.images.nearest import nearest
 from lqm.images.sources import ImageSource
-from lqm.pixels import pixels
+from lqm.utils.pixels import pixels
 
 Content = dict[str, Any]
-# By set and class: pictures, each with the neighbours of its records; and what the page holds of them.
-Pictures = list[list[list[tuple[Tensor, list[list[Content]]]]]]
+# By set and class: images, each with the neighbours of its records; and what the page holds of them.
+Images = list[list[list[tuple[Tensor, list[list[Content]]]]]]
 Tiles = list[list[list[Content]]]
 
-# Letters of all pictures on a page, about; pictures, or cells of mosaics, whose neighbours are looked for.
+# Letters of all images on a page, about; images, or cells of mosaics, whose neighbours are looked for.
 _LETTERS, _CELLS = 5_000_000, 2000
 _NEIGHBOURS, _NEIGHBOURS_OF_A_CELL = 3, 2
-# Pixels above which a picture is shown with a slight loss, in a fraction of the letters.
+# Pixels above which an image is shown with a slight loss, in a fraction of the letters.
 _LARGE = 96 * 96
 
 
-def gallery(sets: Sequence[CondensedPictures], source: ImageSource | None) -> Content:
-    """Pictures by set and class, as many as a page holds, and the real pictures that are nearest.
+def gallery(sets: Sequence[CondensedImages], source: ImageSource | None) -> Content:
+    """Images by set and class, as many as a page holds, and the real images that are nearest.
 
-    A record is a picture, or a cell of it if it is a mosaic. `real` holds each real picture once, by its
+    A record is an image, or a cell of it if it is a mosaic. `real` holds each real image once, by its
     place in the training set.
     """
-    factors = [small.manifest.get("mosaic", 1) for small in sets]
+    factors = [condensed.manifest.get("mosaic", 1) for condensed in sets]
     classes = range(len(sets[0].class_names))
     most = max(1, _CELLS // (len(classes) * sum(factor**2 for factor in factors)))
-    chosen = [[small.images[small.labels == label][:most] for label in classes] for small in sets]
+    chosen = [[condensed.images[condensed.labels == label][:most] for label in classes] for condensed in sets]
     cells = [expand(torch.cat(own), factor) for own, factor in zip(chosen, factors, strict=True)]
     near = _neighbours(torch.cat(cells), _NEIGHBOURS if max(factors) == 1 else _NEIGHBOURS_OF_A_CELL, source)
-    pictures = [
-        [[(picture, [next(near) for _ in range(factor**2)]) for picture in own] for own in by_class]
+    images = [
+        [[(image, [next(near) for _ in range(factor**2)]) for image in own] for own in by_class]
         for by_class, factor in zip(chosen, factors, strict=True)
     ]
-    shown = min(most, max(1, _LETTERS // _letters(*_shown(pictures, 1, source))))
-    tiles, real = _shown(pictures, shown, source)
+    shown = min(most, max(1, _LETTERS // _letters(*_shown(images, 1, source))))
+    tiles, real = _shown(images, shown, source)
     return {
         "shown": shown,
-        "cut": any(small.manifest["per_class"] > shown for small in sets),
-        # Rows of so few pictures stand in columns, if there are many of them.
+        "cut": any(condensed.manifest["per_class"] > shown for condensed in sets),
+        # Rows of so few images stand in columns, if there are many of them.
         "short": len(sets) == 1 and len(classes) > 20 and min(shown, sets[0].manifest["per_class"]) <= 5,
         "side": sets[0].images.shape[-1],
         "sets": tiles,
@@ -68,9 +68,9 @@ def _neighbours(cells: Tensor, count: int, source: ImageSource | None) -> Iterat
     )
 
 
-def _shown(pictures: Pictures, count: int, source: ImageSource | None) -> tuple[Tiles, dict[int, Content]]:
-    """The first pictures of each class of each set, and the real ones that are near to them."""
-    tiles = [[[_tile(*picture) for picture in own[:count]] for own in by_class] for by_class in pictures]
+def _shown(labelled: Images, count: int, source: ImageSource | None) -> tuple[Tiles, dict[int, Content]]:
+    """The first labelled of each class of each set, and the real ones that are near to them."""
+    tiles = [[[_tile(*image) for image in own[:count]] for own in by_class] for by_class in labelled]
     every = (tile for by_class in tiles for own in by_class for tile in own)
     records = (record for tile in every for record in tile["records"])
     places = {near["real"] for record in records for near in record["nearest"]}
@@ -78,17 +78,17 @@ def _shown(pictures: Pictures, count: int, source: ImageSource | None) -> tuple[
         return tiles, {}
     images, labels = source.train.images, source.train.labels
     return tiles, {
-        place: {"picture": as_uri(pixels(images[place])), "label": int(labels[place])}
+        place: {"image": as_uri(pixels(images[place])), "label": int(labels[place])}
         for place in sorted(places)
     }
 
 
-def _tile(picture: Tensor, near: Sequence[list[Content]]) -> Content:
-    """A picture, and its records with their neighbours."""
+def _tile(image: Tensor, near: Sequence[list[Content]]) -> Content:
+    """An image, and its records with their neighbours."""
     factor = math.isqrt(len(near))
-    cells = [as_uri(cell) for cell in expand(picture[None], factor)] if factor > 1 else [None]
+    cells = [as_uri(cell) for cell in expand(image[None], factor)] if factor > 1 else [None]
     return {
-        "picture": as_uri(picture),
+        "image": as_uri(image),
         "records": [{"cell": cell, "nearest": own} for cell, own in zip(cells, near, strict=True)],
     }
 
@@ -96,15 +96,15 @@ def _tile(picture: Tensor, near: Sequence[list[Content]]) -> Content:
 def _letters(tiles: Tiles, real: dict[int, Content]) -> int:
     every = [tile for by_class in tiles for own in by_class for tile in own]
     cells = [record["cell"] or "" for tile in every for record in tile["records"]]
-    return sum(len(tile["picture"]) for tile in [*every, *real.values()]) + sum(map(len, cells))
+    return sum(len(tile["image"]) for tile in [*every, *real.values()]) + sum(map(len, cells))
 
 
-def as_uri(picture: Tensor) -> str:
-    """A picture in the text of a page: WebP without loss, a fifth smaller than PNG, unless it is large.
+def as_uri(shown: Tensor) -> str:
+    """A shown in the text of a page: WebP without loss, a fifth smaller than PNG, unless it is large.
 
     Of channels that are neither grey nor colours (and opacity), the first ones are shown.
     """
-    image = as_image(picture) if len(picture) in (1, 3, 4) else as_colours(picture)
+    image = as_image(shown) if len(shown) in (1, 3, 4) else as_colours(shown)
     buffer = BytesIO()
-    image.save(buffer, "WEBP", lossless=picture[0].numel() <= _LARGE, quality=85, exact=True)
+    image.save(buffer, "WEBP", lossless=shown[0].numel() <= _LARGE, quality=85, exact=True)
     return "data:image/webp;base64," + b64encode(buffer.getvalue()).decode()

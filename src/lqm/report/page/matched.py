@@ -88,7 +88,7 @@ def worst_matched(cases: Sequence[Case], latents: Latents) -> list[Answer]:
         means = {label: match.statistic.mean().item() for label, match in matches.items()}
         worst = max(means, key=lambda label: means[label])
         lines.append(
-            Line(number, class_in_words(cases[number].small.class_names[worst]), f"{means[worst]:.3f}")
+            Line(number, class_in_words(cases[number].condensed.class_names[worst]), f"{means[worst]:.3f}")
         )
     note = "By its Cramér-von Mises statistic; not evaluated yet."
     return [Answer("Which class is worst matched?", lines, note)] if len(means) > 1 else []

@@ -10,13 +10,12 @@ from typing import Any
 from torch import Tensor
 
 from lqm.engine.randomness import seeded
-from lqm.errors import ConfigError
 from lqm.graphs.continual import Spread, memory_latents
 from lqm.graphs.continual.planning import unsplit
 from lqm.graphs.judging import NODES
 from lqm.graphs.networks import describe, make_network
-from lqm.graphs.source import GraphSource
 from lqm.graphs.sources.notes import counted
+from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.stream import make_stream
 from lqm.report.cases import size_of
 from lqm.report.history import metric_curves
@@ -28,6 +27,7 @@ from lqm.report.page.learning import learning
 from lqm.report.stream_runs import StreamRun, read_streams
 from lqm.report.streams import stream_title, tasks_of
 from lqm.report.tables import percent
+from lqm.utils.errors import ConfigError
 
 
 def page_of_streams(folders: Sequence[Path], source: Any, data_dir: str | Path | None) -> Page:

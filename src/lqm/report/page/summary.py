@@ -121,7 +121,7 @@ def _command(case: Case, standing: Standing, baselines: str = "") -> str:
 
 def _worst_class(judged: Judged, cases: Sequence[Case], standing: Standing) -> list[Answer]:
     """None where no class is worse than another, or shares by class were not noted."""
-    names = cases[0].small.class_names
+    names = cases[0].condensed.class_names
     full = standing.full
     lines, beside = [], []
     for number, bar in judged.items():
@@ -142,4 +142,4 @@ def _worst_class(judged: Judged, cases: Sequence[Case], standing: Standing) -> l
 
 def type_of_records(cases: Sequence[Case]) -> str:
     """What the sets hold, in one word."""
-    return "pictures" if "per_class" in cases[0].manifest else "nodes"
+    return "images" if "per_class" in cases[0].manifest else "nodes"

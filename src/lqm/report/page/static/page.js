@@ -1,6 +1,6 @@
 "use strict";
 if (data.explorer) startExplorer();
-if (data.pictures?.length) startPictures();
+if (data.images?.length) startImages();
 
 const watcher = new ResizeObserver((entries) => {
   for (const { target } of entries) if (target.clientWidth !== Number(target.dataset.width)) {

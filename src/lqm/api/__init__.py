@@ -1,0 +1,1 @@
+"""The public functions, one a file: a typed request in, a result out."""

@@ -1,0 +1,105 @@
+"""Whether a sketch can be used for what is asked of it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from lqm.banks.folder import Sketch
+from lqm.distances import DISTANCES, Distance
+from lqm.distances.grid import needs
+from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.settings import make_settings
+
+
+def require_fine_enough(sketch: Sketch, distance: Distance | None, records: int) -> None:
+    """Refuse a distance that needs more than a sketch keeps, and more records than it was made for.
+
+    Raises:
+        ConfigError: with what would work.
+    """
+    if distance is not None and needs(distance) == "records":
+        able = ", ".join(name for name, known in DISTANCES.items() if needs(known) != "records")
+        raise ConfigError(
+            f"distance '{distance.name}' compares whole records, and a sketch keeps each feature by itself; "
+            f"choose one of {able}, or condense without the sketch"
+        )
+    most = sketch.config["max_per_class"]
+    if records > most:
+        raise ConfigError(
+            f"the sketch in {sketch.path} is fine enough for {most} synthetic records of a class, not for "
+            f"{records}; make one with --max-per-class {records}"
+        )
+
+
+def require_same_source(sketch: Sketch, record: Mapping[str, Any]) -> None:
+    """Refuse a source that is not the one that was sketched; its name may differ.
+
+    Raises:
+        DataError: if its data are not the same.
+    """
+    theirs = {name: value for name, value in sketch.config["source"].items() if name != "name"}
+    if theirs != {name: value for name, value in record.items() if name != "name"}:
+        raise DataError(
+            f"the sketch in {sketch.path} was made of '{sketch.config['source']['name']}', and this "
+            f"'{record['name']}' has other data; sketch it first"
+        )
+
+
+def sketched_method(sketch: Sketch, method: str | None, known: Mapping[str, Any]) -> str:
+    """The method that a sketch is for; `known` are those for the kind of source at hand.
+
+    Raises:
+        ConfigError: if another one was asked for, or it is for another kind of source.
+    """
+    own: str = sketch.config["method"]
+    if own not in known:
+        raise ConfigError(
+            f"the sketch in {sketch.path} is of '{sketch.config['source']['name']}' and for method '{own}', "
+            "which this source can't be condensed by; sketch it first"
+        )
+    if method not in (None, own):
+        raise ConfigError(f"the sketch in {sketch.path} is for method '{own}'; make one for '{method}'")
+    return own
+
+
+def sketched_settings(
+    sketch: Sketch, kind: type[Any], settings: Mapping[str, Any], schedule: tuple[str, ...]
+) -> dict[str, Any]:
+    """Settings as they were given, and those of the sketch, which can't be changed any more.
+
+    Args:
+        sketch: the sketch.
+        kind: the method's class of settings.
+        settings: as they were given.
+        schedule: the names of those that say when the method looks at real records, which it does no more.
+
+    Raises:
+        ConfigError: if one of them was given otherwise, or has nothing to say.
+    """
+    for name in schedule:
+        if name in settings:
+            raise ConfigError(f"{name} has no part in a condensation by a sketch; leave it out")
+    fixed: dict[str, Any] = sketch.config["settings"]
+    asked = asdict(make_settings(kind, {**fixed, **settings}))
+    for name, value in fixed.items():
+        if asked[name] != value:
+            raise ConfigError(
+                f"the sketch in {sketch.path} was made with {name} = {value!r}, not {asked[name]!r}; leave "
+                f"{name} out, or make another sketch"
+            )
+    defaults = {name: asked[name] for name in schedule}
+    return {**settings, **fixed, **defaults}
+
+
+def settings_to_sketch(method: str, names: tuple[str, ...], settings: Mapping[str, Any]) -> None:
+    """Refuse settings that what an encoder sees does not depend on; `names` are those that it does.
+
+    Raises:
+        ConfigError: naming the first of them.
+    """
+    for name in settings:
+        if name not in names:
+            raise ConfigError(
+                f"setting '{name}' has no part in a sketch for '{method}', only {', '.join(names)} have; "
+                "give it to `lqm condense`"
+            )

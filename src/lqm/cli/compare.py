@@ -1,0 +1,32 @@
+"""Runs side by side."""
+
+from lqm.cli.arguments import Runs, only_folders
+
+
+def compare(runs: Runs, /) -> None:
+    """Several runs or streams in one table; seeds share a row.
+
+    Example: lqm compare runs/mean runs/lqm
+
+    Args:
+        runs: Runs, saved condensed sets, or folders of `lqm continual`.
+    """
+    from rich.console import Console
+
+    import lqm
+    from lqm.report.comparison import NOTE, comparison_tables, same_data
+    from lqm.report.streams import STREAM_NOTE, is_stream, stream_tables
+
+    folders = only_folders(runs)
+    if not folders:
+        raise lqm.LqmError("there is nothing to compare; name one or more runs")
+    streams = [run for run in folders if is_stream(run)]
+    sets = [lqm.load(run) for run in folders if run not in streams]
+    console = Console()
+    if streams:
+        console.print(*stream_tables(streams), STREAM_NOTE, sep="\n", highlight=False)
+    if sets:
+        console.print(*comparison_tables(sets), NOTE, sep="\n", highlight=False)
+        for copies in same_data(sets):
+            if len(copies) > 1:
+                print(f"equal byte for byte, and counted once: {', '.join(str(one.path) for one in copies)}")

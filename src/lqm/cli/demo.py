@@ -1,0 +1,17 @@
+"""What `make demo` shows."""
+
+from pathlib import Path
+
+
+def demo(*, out: Path = Path("runs/demo"), seed: int = 0) -> None:
+    """Condense digits by mean and by quantile matching.
+
+    Example: lqm demo
+
+    Args:
+        out: Folder for the runs, the images and the report.
+        seed: Everything random follows from it.
+    """
+    from lqm.demo import demo as run_demo
+
+    run_demo(out, seed)

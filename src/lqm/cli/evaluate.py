@@ -1,0 +1,62 @@
+"""What a condensed set is worth."""
+
+from shlex import quote
+from typing import Annotated
+
+import tyro
+
+from lqm.cli.arguments import Folder, Name, Names, Run
+
+
+def evaluate(
+    run: Run,
+    /,
+    *,
+    protocol: Name = None,
+    networks: Names = None,
+    baselines: Annotated[str, tyro.conf.arg(metavar="NAME,...")] = "all",
+    source: Annotated[str | None, tyro.conf.arg(metavar="SOURCE", help_behavior_hint="")] = None,
+    data_dir: Folder = None,
+    compile: Name = None,
+    precision: Name = None,
+    seed: int = 0,
+    device: str = "auto",
+) -> None:
+    """Train fresh networks on a condensed set, test them, and compare with real records.
+
+    Example: lqm evaluate runs/digits --networks convnet,mlp
+
+    Args:
+        run: A run, or a saved condensed set.
+        protocol: How networks are trained: quick-200, cross-200, field-1000; of graphs cat-500, graph-quick;
+            else what the set asks for.
+        networks: Kinds in place of the protocol's: convnet,mlp,lenet,alexnet,vgg11,resnet18; of graphs
+            gcn,sgc,gat,sage,appnp,mlp.
+        baselines: Real records to score as well: all, none, or some of random,herding,full, of graphs also
+            k-centre.
+        source: Where the real data are, if they have moved.
+        data_dir: Where the named sources are, if they have moved.
+        compile: Whether networks are compiled: auto (default: if it takes long), on, off.
+        precision: fp32 (default), bf16, auto (the faster one that works).
+        seed: Of the networks and of their training.
+        device: Where to compute: auto, cpu, cuda, ...
+    """
+    from rich.console import Console
+
+    import lqm
+    from lqm.report.tables import score_table
+
+    found = lqm.evaluate(
+        run,
+        protocol=protocol,
+        networks=networks or (),
+        baselines=() if baselines == "none" else baselines,
+        source=source,
+        data_dir=data_dir,
+        compile=compile,
+        precision=precision,
+        seed=seed,
+        device=device,
+    )
+    Console().print(score_table(found.by_network, found.protocol))
+    print(f"next: lqm report {quote(str(run))}")

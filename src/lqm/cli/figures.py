@@ -1,0 +1,34 @@
+"""Figures for a paper."""
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from lqm.cli.arguments import Folder, Runs, only_folders
+
+
+def figures(
+    runs: Runs,
+    /,
+    *,
+    to: Annotated[Path, tyro.conf.arg(metavar="FOLDER")] = Path("figures"),
+    source: Annotated[str | None, tyro.conf.arg(metavar="SOURCE", help_behavior_hint="")] = None,
+    data_dir: Folder = None,
+) -> None:
+    """Draw runs or streams for a paper, as PNG and SVG.
+
+    Example: lqm figures runs/mean runs/lqm --to figures
+
+    Args:
+        runs: Runs, saved condensed sets, or folders of `lqm continual`.
+        to: Folder for the figures: latent distributions, Cramer-von Mises statistic, extreme values, contact
+            sheets, accuracy by step and by budget; of streams accuracy matrices and average accuracy. Those
+            of the same names are replaced; what can't be drawn is said.
+        source: Where the real data are, if they have moved.
+        data_dir: Where the named sources are, if they have moved.
+    """
+    import lqm
+
+    for path in lqm.write_figures(only_folders(runs), to, source=source, data_dir=data_dir):
+        print(f"wrote {path}")

@@ -1,0 +1,32 @@
+"""One page about runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from lqm.cli.arguments import Folder, Runs, only_folders
+
+
+def report(
+    runs: Runs,
+    /,
+    *,
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None,
+    source: Annotated[str | None, tyro.conf.arg(metavar="SOURCE", help_behavior_hint="")] = None,
+    data_dir: Folder = None,
+) -> None:
+    """Write one HTML page that shows what runs are worth.
+
+    Example: lqm report runs/mean runs/lqm
+
+    Args:
+        runs: Runs or saved condensed sets of the same data, or folders of `lqm continual`.
+        out: The page, else report.html in the folder that the runs share.
+        source: Where the real data are, if they have moved.
+        data_dir: Where the named sources are, if they have moved.
+    """
+    from lqm.report.page import write_report
+
+    path = write_report(only_folders(runs), out, source=source, data_dir=data_dir)
+    print(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB); open it in a browser")

@@ -1,0 +1,124 @@
+"""T in S* = argmin D(phi(T), phi(S)), for graphs: one graph, and which of its nodes are for what."""
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from scipy.sparse import issparse
+from torch import Tensor
+
+from lqm.graphs.graph import Features, Graph, add_array, dense
+from lqm.utils.errors import DataError
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSource:
+    """A graph to condense, and its nodes to judge by.
+
+    All features and edges may be looked at; of the labels only those of the training nodes.
+
+    Attributes:
+        class_names: what the labels mean; every class has a training node.
+        train: numbers of the nodes to condense, int64; all with a label, like those of the next two.
+        validation: numbers of the nodes to choose settings by.
+        test: numbers of the nodes to judge by.
+        split: where these three come from, in words.
+        made_features: what was made of the edges for want of features: `degree`, `spectral` or `one-hot`.
+        notes: what was done to the graph while it was read, a sentence each.
+        origin: the words with which `load_graph` finds it again; None if it was made in Python.
+    """
+
+    name: str
+    graph: Graph
+    class_names: tuple[str, ...]
+    train: Tensor = field(repr=False)
+    validation: Tensor = field(repr=False)
+    test: Tensor = field(repr=False)
+    split: str = "as given"
+    made_features: str | None = None
+    notes: tuple[str, ...] = ()
+    origin: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        graph, classes = self.graph, len(self.class_names)
+        if not _finite(graph.features):
+            raise DataError(f"'{self.name}' has features that are not finite; replace NaN and infinity")
+        if graph.nodes and not (int(graph.labels.min()) >= -1 and int(graph.labels.max()) < classes):
+            raise DataError(
+                f"'{self.name}' has labels from {int(graph.labels.min())} to {int(graph.labels.max())}; with "
+                f"{classes} class names they should be 0 to {classes - 1}, or -1 for a node without one"
+            )
+        parts = {"train": self.train, "validation": self.validation, "test": self.test}
+        for part, nodes in parts.items():
+            if len(nodes) and not (int(nodes.min()) >= 0 and int(nodes.max()) < graph.nodes):
+                raise DataError(
+                    f"the {part} nodes of '{self.name}' are not all among its {graph.nodes} nodes"
+                )
+            if (graph.labels[nodes] < 0).any():
+                raise DataError(
+                    f"'{self.name}' has {part} nodes without a label; leave them out of the split"
+                )
+        every = torch.cat(list(parts.values()))
+        if len(every.unique()) != len(every):
+            raise DataError(f"a node of '{self.name}' is in two parts of the split; it should be in one")
+        counts = graph.labels[self.train].bincount(minlength=classes)
+        if (counts == 0).any():
+            missing = self.class_names[int(counts.argmin())]
+            raise DataError(f"class '{missing}' of '{self.name}' has no training node; it needs at least one")
+
+    @cached_property
+    def by_class(self) -> list[Tensor]:
+        """The training nodes of each class."""
+        labels = self.graph.labels[self.train]
+        return [self.train[labels == label] for label in range(len(self.class_names))]
+
+    def to_pyg(self) -> "Data":
+        """The graph as PyG's `Data`, with its three parts as masks."""
+        from torch_geometric.data import Data
+
+        edges = torch.from_numpy(np.stack(self.graph.adjacency.nonzero())).long()
+        data = Data(x=dense(self.graph.features), edge_index=edges, y=self.graph.labels)
+        parts = {"train_mask": self.train, "val_mask": self.validation, "test_mask": self.test}
+        for name, nodes in parts.items():
+            mask = torch.zeros(self.graph.nodes, dtype=torch.bool)
+            mask[nodes] = True
+            data[name] = mask
+        return data
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What a set must have been condensed from to be judged by this source."""
+        return {"fingerprint": self.fingerprint}
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What tells this source from another, for the manifest."""
+        return {
+            "name": self.name,
+            "nodes": self.graph.nodes,
+            "edges": self.graph.edges,
+            "features": self.graph.width,
+            "classes": len(self.class_names),
+            "split": self.split,
+            **self.identity,
+        }
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of features, edges, labels, class names and split."""
+        digest = hashlib.sha256("\0".join(self.class_names).encode())
+        self.graph.add_to(digest)
+        for nodes in (self.train, self.validation, self.test):
+            add_array(nodes.numpy(), digest)
+        return digest.hexdigest()
+
+
+def _finite(features: Features) -> bool:
+    values = torch.from_numpy(features.data) if issparse(features) else features
+    return bool(torch.isfinite(values).all())

@@ -1,0 +1,1 @@
+"""What methods are put together from; knows neither images nor graphs."""

@@ -1,0 +1,1 @@
+"""What every floor uses: errors, names, files, settings."""
