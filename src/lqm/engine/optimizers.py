@@ -1,0 +1,47 @@
+"""One way to save and to load what an optimiser keeps of each tensor."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+_MOMENTS: dict[type[torch.optim.Optimizer], tuple[str, ...]] = {
+    torch.optim.SGD: ("momentum_buffer",),
+    torch.optim.Adam: ("step", "exp_avg", "exp_avg_sq"),
+}
+
+
+def save_moments(
+    optimizer: torch.optim.Optimizer, parameters: Mapping[str, Tensor], key: str
+) -> dict[str, Tensor]:
+    """The moments of some parameters, by `key`, in which `{name}` and `{moment}` are filled in.
+
+    Args:
+        optimizer: SGD or Adam; before its first step it has no moments.
+        parameters: the tensors that it moves, by name.
+        key: such as `adam.{name}.{moment}`.
+    """
+    return {
+        key.format(name=name, moment=moment): optimizer.state[parameter][moment]
+        for name, parameter in parameters.items()
+        for moment in _MOMENTS[type(optimizer)]
+        if moment in optimizer.state[parameter]
+    }
+
+
+def load_moments(
+    optimizer: torch.optim.Optimizer,
+    parameters: Mapping[str, Tensor],
+    key: str,
+    state: Mapping[str, Tensor],
+) -> None:
+    """Give an optimiser the moments that `save_moments` found under the same key."""
+    optimizer.state.clear()
+    for name, parameter in parameters.items():
+        for moment in _MOMENTS[type(optimizer)]:
+            saved = state.get(key.format(name=name, moment=moment))
+            if saved is not None:
+                # Adam counts its steps on the CPU, unless it is fused.
+                count = saved.ndim == 0 and not optimizer.defaults.get("fused")
+                place = torch.device("cpu") if count else parameter.device
+                optimizer.state[parameter][moment] = saved.to(place, copy=True)

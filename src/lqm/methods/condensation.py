@@ -1,0 +1,104 @@
+"""A method as the engine runs it: a synthetic set, encoders, and one or more objectives."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lqm.condensed import CondensedSet
+from lqm.engine import Metrics
+from lqm.engine.randomness import seeded
+from lqm.methods.encoders import Encoders
+from lqm.methods.objectives import Objective
+from lqm.methods.problem import Problem
+from lqm.methods.synthetic import Synthetic
+from lqm.methods.targets import Target, Targets
+from lqm.utils.errors import DivergedError
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """One objective with the targets that it is given; its loss is logged under a name."""
+
+    objective: Objective
+    targets: Targets
+    name: str = "loss"
+
+
+class Condensation:
+    """At each step, one or more updates of S along the gradient of the objectives.
+
+    S <- project(S - rate * gradient of sum over classes of loss_c)
+
+    Args:
+        problem: names the classes, and holds the seed.
+        synthetic: S.
+        encoders: whose state is part of the run's; None if they come from a sketch.
+        passes: the objectives, one after another.
+        per_class: one update after each group of classes, in place of one for the sum over all.
+        rounds: updates of a step.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        synthetic: Synthetic,
+        encoders: Encoders | None,
+        passes: Sequence[Pass],
+        *,
+        per_class: bool = False,
+        rounds: int = 1,
+    ) -> None:
+        self.problem, self.synthetic, self.passes = problem, synthetic, passes
+        self._encoders, self._per_class, self._rounds = encoders, per_class, rounds
+
+    def step(self, i: int) -> Metrics:
+        """Step i; what a network draws by itself (dropout) follows from the seed and i too."""
+        metrics: dict[str, float] = {}
+        with seeded(self.problem.seed, "forward", i):
+            self.synthetic.begin_step()
+            for round_ in range(self._rounds):
+                for part in self.passes:
+                    target = part.targets.at(i, round_)
+                    losses = self._descend(part.objective, target)
+                    metrics |= {part.name: losses.mean().item(), **target.encoder.metrics}
+                if self._encoders:
+                    self._encoders.after(i * self._rounds + round_, self.synthetic)
+        return metrics
+
+    def _descend(self, objective: Objective, target: Target) -> Tensor:
+        """Update S once, or once for each group of classes; gives the loss of each class."""
+        found = []
+        for place, group in enumerate(target.groups):
+            synthetic = self.synthetic.batch(group.classes, group.transforms)
+            losses = objective.loss(target.encoder, group.target, synthetic)
+            self._require_finite(losses, group.classes)
+            losses.sum().backward()
+            found.append(losses.detach())
+            if self._per_class or place == len(target.groups) - 1:
+                self.synthetic.update()
+        return torch.cat(found)
+
+    def _require_finite(self, losses: Tensor, classes: Sequence[int]) -> None:
+        finite = losses.detach().isfinite()
+        if not finite.all():
+            worst = int(finite.float().argmin())
+            name = self.problem.class_names[classes[worst]]
+            raise DivergedError(f"the loss of class '{name}' became {losses[worst].item()}")
+
+    def state(self) -> dict[str, Tensor]:
+        """The synthetic set and its moments, and what the encoders depend on."""
+        return self.synthetic.state() | (self._encoders.state() if self._encoders else {})
+
+    def load_state(self, state: dict[str, Tensor]) -> None:
+        """Load a state."""
+        self.synthetic.load_state(state)
+        for part in self.passes:
+            part.targets.forget()
+        if self._encoders:
+            self._encoders.load_state(state)
+
+    def result(self) -> CondensedSet:
+        """The set as it is now."""
+        return self.synthetic.result()

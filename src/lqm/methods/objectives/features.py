@@ -1,0 +1,99 @@
+"""Matching of what encoders read out: D(phi(T_c), phi(S_c)) for each class c."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from lqm.distances import Distance, class_losses, class_targets
+from lqm.distances.classes import Group
+from lqm.methods.batch import Batch
+from lqm.methods.encoders import Encoder
+from lqm.methods.objectives import Samples
+
+# For each readout, the targets of classes of equal size.
+FeatureTarget = list[list[Group]]
+
+
+class FeatureMatching:
+    """A distance between the readouts of real and synthetic records, class by class.
+
+    loss of class c = weigh(D_1(r_1(T_c), r_1(S_c)), D_2(r_2(T_c), r_2(S_c)), ...) + w * CE(classifier(S_c), c)
+
+    Args:
+        distance: D, for every readout unless `distances` says otherwise.
+        counts: synthetic records of each class.
+        distances: the distance of each readout, given how many there are.
+        weigh: puts the losses of the readouts, each [C], together; without it there is one readout.
+        cross_entropy: the weight w under an encoder that has a classifier; no such term without it.
+    """
+
+    def __init__(
+        self,
+        distance: Distance,
+        counts: Sequence[int],
+        *,
+        distances: Callable[[int], Sequence[Distance]] | None = None,
+        weigh: Callable[[list[Tensor]], Tensor] | None = None,
+        cross_entropy: Callable[[Encoder], float] | None = None,
+    ) -> None:
+        self._counts, self._weigh, self._cross_entropy = counts, weigh, cross_entropy
+        self.distances = distances or (lambda readouts: [distance] * readouts)
+
+    @staticmethod
+    def samples(encoder: Encoder, real: Batch) -> Samples:
+        """What an encoder reads out of real records, by readout and class."""
+        return [real.by_class(readout) for readout in encoder.encode(real.inputs)]
+
+    def match(
+        self,
+        samples: Iterable[Samples],
+        classes: Sequence[int],
+        draws: torch.Generator | None = None,
+    ) -> FeatureTarget:
+        """The target that samples make; they may come in parts, which hold some of the classes each."""
+        whole: FeatureTarget = []
+        done = 0
+        for part in samples:
+            counts = [self._counts[label] for label in classes[done : done + len(part[0])]]
+            for number, distance in enumerate(self.distances(len(part))):
+                groups = class_targets(distance, part[number], counts, draws)
+                moved = [Group([done + place for place in group.classes], group.target) for group in groups]
+                whole[number : number + 1] = [[*(whole[number] if done else []), *moved]]
+            done += len(counts)
+        return whole
+
+    def target(self, encoder: Encoder, batches: Iterable[Batch], draws: torch.Generator) -> FeatureTarget:
+        """The distances' targets for the real records of some classes."""
+        classes: list[int] = []
+
+        def samples() -> Iterable[Samples]:
+            for batch in batches:
+                classes.extend(batch.classes)
+                yield self.samples(encoder, batch)
+
+        return self.match(samples(), classes, draws)
+
+    def loss(self, encoder: Encoder, target: FeatureTarget, synthetic: Batch) -> Tensor:
+        """One loss a class, [C]."""
+        readouts = encoder.readouts(synthetic.inputs)
+        losses = [
+            class_losses(distance, groups, synthetic.by_class(readout))
+            for distance, groups, readout in zip(
+                self.distances(len(readouts)), target, readouts, strict=True
+            )
+        ]
+        loss = self._weigh(losses) if self._weigh else losses[0]
+        weight = self._cross_entropy(encoder) if self._cross_entropy else 0.0
+        if not weight:
+            return loss
+        classifier = encoder.network.classifier  # type: ignore[attr-defined]
+        return loss + weight * class_cross_entropy(classifier(readouts[-1]), synthetic)
+
+
+def class_cross_entropy(logits: Tensor, batch: Batch) -> Tensor:
+    """The mean cross-entropy of the records of each class, [C]."""
+    labels = batch.labels(logits.device)
+    parts = zip(batch.by_class(logits), batch.by_class(labels), strict=True)
+    return torch.stack([F.cross_entropy(own, wanted) for own, wanted in parts])
