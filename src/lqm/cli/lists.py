@@ -1,12 +1,11 @@
 """Several values of one option, such as `1,10,50` and `0..4`, and the runs that they ask for."""
 
-import re
 from itertools import product
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from lqm.utils.errors import ConfigError
 
-_PIECE = re.compile(r"\s*(-?[0-9]{1,18})(?:\.\.(-?[0-9]{1,18}))?\s*")
+_LARGEST = 10**18
 _MOST = 1000
 
 
@@ -62,20 +61,26 @@ def whole_numbers(option: str, text: str, *, least: int | None = None) -> list[i
         ([7], [0, 3, 4, 5])
         >>> whole_numbers("--seed", "0..x")
         Traceback (most recent call last):
-        lqm.utils.errors.ConfigError: --seed 0..x can't be used: give whole numbers such as 3 or 1,10 or 1..4
+        lqm.utils.errors.ConfigError: --seed 0..x can't be used: give whole numbers, such as 3 or 1,10,50 or 1..4
     """
+    from pydantic import Field, TypeAdapter, ValidationError
+
     numbers: list[int] = []
+    low = -_LARGEST if least is None else least
+    kind = TypeAdapter(list[Annotated[int, Field(ge=low, le=_LARGEST)]])
     for piece in text.split(","):
-        match = _PIECE.fullmatch(piece)
-        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
-        if last < first or (least is not None and first < least):
+        try:
+            ends = kind.validate_python(piece.split(".."))
+        except ValidationError:
+            ends = []
+        if len(ends) not in (1, 2) or ends[-1] < ends[0]:
             right = "" if least is None else f" from {least} on"
             raise ConfigError(
-                f"{option} {text} can't be used: give whole numbers{right} such as 3 or 1,10 or 1..4"
+                f"{option} {text} can't be used: give whole numbers{right}, such as 3 or 1,10,50 or 1..4"
             )
-        if last - first >= _MOST:
+        if ends[-1] - ends[0] >= _MOST:
             raise ConfigError(f"{option} {text} can't be used: give at most {_MOST:,} values at a time")
-        numbers += range(first, last + 1)
+        numbers += range(ends[0], ends[-1] + 1)
     return list(dict.fromkeys(numbers))
 
 

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from rich.filesize import decimal
 from rich.live import Live
 from rich.panel import Panel as Frame
-from rich.progress_bar import ProgressBar
+from rich.progress import BarColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -79,15 +79,12 @@ class Panel:
     """Follows the steps of a run on a terminal; a thread of its own draws it, so that a step costs nothing.
 
     Args:
-        what: the title.
-        total: of the steps.
-        done: how many of them were made before.
+        what: as for `follow`, like the others.
         console: the terminal.
-        last: the last evaluation that was made before.
     """
 
     def __init__(self, what: str, total: int, done: int, console: Console, last: Verdict | None) -> None:
-        self._what, self._console, self._pace = what, console, Pace(total, done)
+        self._what, self._console, self._pace = what, console, Pace(total, done, disable=True)
         self._metrics: Mapping[str, float] = {}
         self._courses: dict[str, Course] = {}
         self._found = "" if last is None else _found_in_words(last["step"], last)
@@ -133,15 +130,14 @@ class Panel:
     def drawn(self) -> RenderableType:
         """The panel as it is now."""
         width = min(_WIDEST, self._console.width)
-        pace = self._pace
+        pace, task = self._pace, self._pace.task
         table = Table.grid(padding=(0, 2), expand=True)
         # As wide when nothing is being evaluated, so that nothing jumps.
         label = max(map(len, ("evaluating", *self._metrics)))
         table.add_column(style="dim", no_wrap=True, min_width=label)
         table.add_column(ratio=1, overflow="fold")
-        share = f"{100 * pace.done / max(pace.total, 1):.0f} %"
-        table.add_row("step", f"{pace.done:,} of {pace.total:,}, {share}")
-        table.add_row("", ProgressBar(total=max(pace.total, 1), completed=pace.done))
+        table.add_row("step", f"{task.completed:,} of {task.total:,}, {task.percentage:.0f} %")
+        table.add_row("", BarColumn(None).render(task))
         table.add_row("rate", f"{pace.rate:.1f}/s" if pace.rate else "?")
         table.add_row("time", f"{pace.elapsed}, {pace.left} left")
         for name, value in self._metrics.items():

@@ -1,15 +1,17 @@
 """What a person sees while something goes on: a bar on a terminal, a plain line now and then elsewhere."""
 
+import math
 import sys
 import time
 from collections.abc import Mapping
 from datetime import timedelta
+from statistics import fmean
 from types import TracebackType
 from typing import Any
 
+from rich import progress
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as Bar
+from rich.text import Text
 
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -29,27 +31,24 @@ def console_for(*, shown: bool) -> tuple[Console, bool]:
 
 
 class Pace:
-    """How fast `total` steps go, of which `done` were made before, and how long the rest will take.
+    """rich's bar of `total` steps, of which `done` were made before: their rate, and the time that is left.
 
-    Pauses, in which no step is made, count for what is left but not for the rate.
+    The first step, which may have compiled, counts for neither. Pauses, in which no step is made, count for
+    the time but not for the rate.
     """
 
-    def __init__(self, total: int, done: int = 0) -> None:
-        self.total, self.done, self.rate = total, done, 0.0
-        self._first, self._warm = done, False
-        self._entered = self._began = time.monotonic()
+    def __init__(self, total: int, done: int = 0, *columns: progress.ProgressColumn, **options: Any) -> None:
+        self._began = time.monotonic()
         self._pauses: list[float] = []
-        self._paused_at = 0.0
         self._pauses_left = 0
+        options |= {"get_time": lambda: time.monotonic() - sum(self._pauses)}
+        self.bar = progress.Progress(*columns, speed_estimate_period=math.inf, **options)
+        self.bar.add_task("", total=total, completed=done, metrics="")
+        (self.task,) = self.bar.tasks
 
-    def update(self, done: int) -> None:
+    def update(self, done: int, metrics: str = "") -> None:
         """So many steps are done."""
-        now = time.monotonic()
-        self.done = done
-        self.rate = (done - self._first) / max(now - self._began, 1e-9)
-        if not self._warm:
-            # The first step may have compiled: the rate, and the time that is left, are those of the others.
-            self._warm, self._began, self._first = True, now, done
+        self.bar.update(self.task.id, completed=done, metrics=metrics)
 
     def pause(self) -> None:
         """No step is made from now on."""
@@ -57,63 +56,67 @@ class Pace:
 
     def go_on(self, pauses_left: int) -> None:
         """A pause is over, and so many are still to come."""
-        seconds = time.monotonic() - self._paused_at
-        self._began += seconds
-        self._pauses.append(seconds)
+        self._pauses.append(time.monotonic() - self._paused_at)
         self._pauses_left = pauses_left
+
+    @property
+    def rate(self) -> float:
+        """Steps a second; 0 if that is not known yet."""
+        return self.task.speed or 0.0
 
     @property
     def elapsed(self) -> timedelta:
         """Since it began, pauses included."""
-        return timedelta(seconds=round(time.monotonic() - self._entered))
+        return timedelta(seconds=round(time.monotonic() - self._began))
 
     @property
     def left(self) -> timedelta | str:
         """Steps at the present rate, and pauses as long as those so far; a question mark if there is none."""
-        if not self.rate:
+        if (steps := self.task.time_remaining) is None:
             return "?"
-        pauses = self._pauses_left * sum(self._pauses) / max(len(self._pauses), 1)
-        return timedelta(seconds=round((self.total - self.done) / self.rate + pauses))
+        return timedelta(seconds=round(steps + self._pauses_left * fmean(self._pauses or [0.0])))
+
+
+class _Rate(progress.ProgressColumn):
+    """Steps a second, for which rich has no column."""
+
+    def render(self, task: progress.Task) -> Text:
+        """The rate of a task."""
+        return Text(f"{task.speed:.1f}/s" if task.speed else "?/s")
 
 
 class Progress:
     """Follows `total` steps, of which `done` were made before; use it in a `with` block."""
 
     def __init__(self, what: str, total: int, done: int = 0, *, shown: bool = True) -> None:
-        self._what, self._total, self._first = what, total, done
+        self._what, self._total = what, total
         console, live = console_for(shown=shown)
         self._plain = shown and not live
-        self._bar = Bar(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[text]}"),
-            console=console,
-            disable=not live,
-        )
-        self._task = self._bar.add_task(what, total=total, completed=done, text="")
+        steps = progress.BarColumn(), progress.MofNCompleteColumn(), _Rate(), progress.TimeRemainingColumn()
+        title = progress.TextColumn("{task.description}", markup=False)
+        metrics = progress.TextColumn("left  {task.fields[metrics]}")
+        self._pace = Pace(total, done, title, *steps, metrics, console=console, disable=not live)
+        self._pace.task.description = what
 
     def __enter__(self) -> "Progress":
-        self._pace = Pace(self._total, self._first)
         self._said = time.monotonic()
-        self._bar.start()
+        self._pace.bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        self._pace.bar.stop()
 
     def update(self, done: int, metrics: Mapping[str, float]) -> None:
         """Show that `done` steps of the total are made."""
-        self._pace.update(done)
-        now = time.monotonic()
         numbers = "  ".join(f"{name} {value:.4g}" for name, value in metrics.items())
-        text = f"{self._pace.rate:.1f}/s  {self._pace.left} left  {numbers}"
-        self._bar.update(self._task, completed=done, text=text)
+        self._pace.update(done, numbers)
+        now = time.monotonic()
         if self._plain and (now - self._said >= _SECONDS_BETWEEN_LINES or done == self._total):
             self._said = now
-            self._say(f"{done}/{self._total}  {text}")
+            rate = f"{self._pace.rate:.1f}/s" if self._pace.rate else "?/s"
+            self._say(f"{done}/{self._total}  {rate}  {self._pace.left} left  {numbers}")
 
     def judging(self, step: int) -> None:
         """An evaluation begins after so many steps."""

@@ -1,15 +1,28 @@
 """Where things are kept that took long to make and can be made again."""
 
 import contextlib
+import hashlib
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
 
 from lqm.engine.progress import warn
 from lqm.utils.errors import ArtifactError
 
 T = TypeVar("T")
+
+
+class Packed(NamedTuple):
+    """A thing as a file has it: tensors, and notes of values that JSON knows."""
+
+    tensors: dict[str, Tensor]
+    notes: dict[str, Any]
 
 
 def cache_folder() -> Path:
@@ -28,22 +41,36 @@ def cache_folder() -> Path:
         raise ArtifactError("there is no home folder for the cache; set LQM_CACHE to a folder") from error
 
 
+def content_key(described: str, root: Path | None = None, files: Iterable[Path] = ()) -> str:
+    """A hash of all that decides a thing: what is said of it, and the names and bytes of its files.
+
+    Args:
+        described: what the files don't say themselves, such as options and names of classes.
+        root: the folder that the names of the files are relative to; each file's own if there is none.
+        files: the files in their order.
+    """
+    digest = hashlib.sha256(described.encode())
+    for path in files:
+        digest.update(f"\0{path.relative_to(root or path.parent).as_posix()}\0{_file_hash(path)}".encode())
+    return digest.hexdigest()[:32]
+
+
 def kept(
     what: str,
     key: str,
     make: Callable[[], T],
     *,
-    load: Callable[[Path], T | None],
-    save: Callable[[Path, str, T], None],
+    pack: Callable[[T], Packed],
+    unpack: Callable[[Packed], T],
 ) -> T:
     """What `make` gives, from the cache if it is there; a cache that can't be used is done without.
 
     Args:
-        what: the name of a folder in the cache, such as `images`.
+        what: the name of a folder in the cache, such as `graphs`.
         key: a hash of all that decides the thing; the file is called `key.hash-of-its-content.safetensors`.
         make: makes it.
-        load: reads it from a file, or gives None if the file is damaged.
-        save: writes it to a folder under a key.
+        pack: its tensors, and what else there is to know as JSON.
+        unpack: makes it of these.
     """
     try:
         folder = cache_folder() / what
@@ -51,11 +78,48 @@ def kept(
         warn(f"the {what} are not kept: {error}")
         return make()
     for path in folder.glob(f"{key}.*.safetensors"):
-        if found := load(path):
-            return found
+        if found := _load(path):
+            return unpack(found)
         warn(f"{path} was damaged, and is made again")
         with contextlib.suppress(OSError):
             path.unlink()
     made = make()
-    save(folder, key, made)
+    try:
+        _save(folder, key, pack(made))
+    except (OSError, SafetensorError) as error:
+        warn(f"the {what} are not kept: {folder} can't be written ({error})")
     return made
+
+
+def _save(folder: Path, key: str, packed: Packed) -> None:
+    """Write tensor by tensor, never a copy of them all; the name is known once all is written."""
+    temporary = folder / f".{key}.{os.getpid()}.tmp"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        save_file(
+            packed.tensors, temporary, {name: json.dumps(value) for name, value in packed.notes.items()}
+        )
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, folder / f"{key}.{_file_hash(temporary)[:32]}.safetensors")
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def _load(path: Path) -> Packed | None:
+    """What a file has, unless it is not what its name says; its tensors stay in the file's pages."""
+    try:
+        if _file_hash(path)[:32] != path.name.split(".")[1]:
+            return None
+        with safe_open(path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no dictionary)
+            return Packed(tensors, {name: json.loads(text) for name, text in file.metadata().items()})
+    except (OSError, SafetensorError):
+        return None
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

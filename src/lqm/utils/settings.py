@@ -1,17 +1,19 @@
-"""Settings out of what the user gave: typed, in range, and with no unknown key."""
+"""Settings and options out of what the user gave: typed, in range, and with no unknown name."""
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
 
 T = TypeVar("T")
 
-Count = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=1, description="a whole number, at least 1")]
+Size = Annotated[int, Field(ge=1, lt=10**9, description="a whole number of at least 1")]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -30,21 +32,91 @@ def make_settings(kind: type[T], values: Mapping[str, Any]) -> T:
         return kind(**values)
     except ValidationError as error:
         first = error.errors()[0]
-        reason = first["msg"][0].lower() + first["msg"][1:]
-        raise ConfigError(f"{first['loc'][0]} = {first['input']!r} can't be used: {reason}") from None
+        raise ConfigError(f"{first['loc'][0]} = {first['input']!r} can't be used: {_reason(error)}") from None
 
 
-def parse_assignments(assignments: tuple[str, ...]) -> dict[str, str]:
-    """`key=value` words of the command line as a dictionary.
+def check(name: str, value: object, kind: Any) -> None:
+    """Refuse a value that is not of a type such as `Count` or `Count | None`.
+
+    Raises:
+        ConfigError: with the name, the value, and what would be right.
+
+    Example:
+        >>> check("repeats", 3, Count)
+        >>> check("repeats", 1.5, Count)
+        Traceback (most recent call last):
+        lqm.utils.errors.ConfigError: repeats = 1.5 can't be used: it should be a whole number, at least 1
+    """
+    try:
+        TypeAdapter(kind).validate_python(value, strict=True)
+    except ValidationError as error:
+        raise ConfigError(f"{name} = {value!r} can't be used: {_reason(error, kind)}") from None
+
+
+def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
+    """`name=value` words of the command line as a dictionary.
 
     Example:
         >>> parse_assignments(("steps=500", "start=noise"))
         {'steps': '500', 'start': 'noise'}
     """
-    values = {}
-    for word in assignments:
+    return dict(_divided(assignments, "setting", "it as name=value, for example steps=500"))
+
+
+def typed_options(
+    kind: str, name: str, constructor: Callable[..., Any], words: Sequence[str]
+) -> dict[str, Any]:
+    """The options that words such as `width=64` give, in the order of the constructor's signature.
+
+    Args:
+        kind: of what is made, such as `network`.
+        name: of what is made.
+        constructor: of what is made; its options are its parameters with a default.
+        words: what was given.
+
+    Raises:
+        ConfigError: when a word is no option of the constructor, or its value is none of that option's.
+    """
+    known = options_of(constructor)
+    if words and not known:
+        raise ConfigError(f"{kind} '{name}' has no options, but was given '{words[0]}'; write '{name}' alone")
+    example = next((f"{option}={parameter.default}" for option, parameter in known.items()), "")
+    given: dict[str, Any] = {}
+    right = f"option=value, such as {name}:{example}"
+    for option, text in _divided(words, f"option of {kind} '{name}'", right):
+        annotation = choose(option, known, f"option of {name}").annotation
+        if option in given:
+            raise ConfigError(f"{kind} '{name}' is given '{option}' twice; give each option once")
+        given[option] = _typed(f"{option} of {name}", text, Size if annotation is int else annotation)
+    return {option: given[option] for option in known if option in given}
+
+
+def options_of(constructor: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The parameters of a constructor that have a default, in the order of its signature."""
+    parameters = inspect.signature(constructor).parameters
+    return {name: each for name, each in parameters.items() if each.default is not each.empty}
+
+
+def _divided(words: Iterable[str], what: str, right: str) -> Iterator[tuple[str, str]]:
+    for word in words:
         name, equals, value = word.partition("=")
         if not equals:
-            raise ConfigError(f"'{word}' is no setting; write it as name=value, for example steps=500")
-        values[name.strip().replace("-", "_")] = value.strip()
-    return values
+            raise ConfigError(f"'{word}' is no {what}; write {right}")
+        yield name.strip().replace("-", "_"), value.strip()
+
+
+def _typed(what: str, text: str, kind: Any) -> Any:
+    if get_origin(kind) is Literal:
+        return choose(text, {word: word for word in get_args(kind)}, what)
+    try:
+        return TypeAdapter(kind).validate_strings(text)
+    except ValidationError as error:
+        raise ConfigError(f"{what} is '{text}'; {_reason(error, kind)}") from None
+
+
+def _reason(error: ValidationError, kind: Any = Any) -> str:
+    """What would be right: a type's own description, else what pydantic says."""
+    schema = TypeAdapter(kind).json_schema()
+    described = schema.get("anyOf", [schema])[0].get("description")
+    message = error.errors()[0]["msg"]
+    return f"it should be {described}" if described else message[0].lower() + message[1:]

@@ -1,83 +1,178 @@
-"""Reading the options in `name:option=value:...`; a constructor's signature says which there are."""
+"""Networks by a spec such as `convnet:width=64:depth=2`, or as modules of the user's own."""
 
-import inspect
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, get_args
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Generic, TypeVar
+
+import torch
+from torch import Tensor, nn
 
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
+from lqm.utils.sentences import reason
+from lqm.utils.settings import options_of, typed_options
 
-_NUMBER = re.compile(r"0*[1-9][0-9]{0,8}")
+Network = TypeVar("Network", bound=nn.Module)
+Inputs = TypeVar("Inputs")
 
 
-T = TypeVar("T", bound=Callable[..., Any])
+class NetworkTable(dict[str, type[Network]], Generic[Network, Inputs]):
+    """Networks by name; the options of a spec are the arguments of a constructor that have a default.
 
+    Args:
+        networks: constructors by name, of the inputs' shape or width, the number of classes, and options.
+        base: the class of all of them; a user's module of this class is taken as it is.
+        wrap: makes a network of the name of a user's module, the module, its inputs and its classes.
+        inputs: what the first argument of a constructor is called, such as `shape`.
+        data: what is said of data with such inputs, such as `images of shape {}`.
 
-def read_spec(spec: str, table: Mapping[str, T]) -> tuple[str, dict[str, Any]]:
-    """Name and options of a network in a table.
-
-    Raises:
-        ConfigError: when there is no such network, option or value.
+    Example:
+        >>> from lqm.graphs.networks import NETWORKS
+        >>> NETWORKS.check("gcn:depth=3:width=064"), NETWORKS.describe("appnp:hops=5")
+        ('gcn:width=64:depth=3', 'APPNP-2 of width 256, 5 hops')
     """
-    name, *words = spec.split(":")
-    return name, read_options(name, choose(name, table, "network"), words)
 
+    def __init__(
+        self,
+        networks: Mapping[str, type[Network]],
+        base: type[Network],
+        wrap: Callable[[str, nn.Module, Inputs, int], Network],
+        *,
+        inputs: str,
+        data: str,
+    ) -> None:
+        super().__init__(networks)
+        self._base, self._wrap, self._inputs, self._data = base, wrap, inputs, data
 
-def canonical(spec: str, table: Mapping[str, T]) -> str:
-    """A spec with the options that were given, in the order of the network's constructor."""
-    name, options = read_spec(spec, table)
-    return ":".join([name, *(f"{option}={value}" for option, value in options.items())])
+    def make(self, spec: str | Callable[[Inputs, int], nn.Module], inputs: Inputs, classes: int) -> Network:
+        """The network that a spec names or a function makes, with fresh weights.
 
+        Args:
+            spec: such as `convnet`, `convnet:width=64:depth=2` or `gcn:depth=3`; or a function of `inputs`
+                and `classes` that returns a module.
+            inputs: channels, height and width of an image, or the number of features of a node.
+            classes: number of classes.
 
-def described(spec: str, table: Mapping[str, Any]) -> str:
-    """A network's title, with the options that differ from their default and are not in it."""
-    name, given = read_spec(spec, table)
-    title, usual = table[name].title, defaults(table[name])
-    differences = [
-        f"no {option}" if value == "none" else f"{value} {option}"
-        for option, value in given.items()
-        if value != usual[option] and f"{{{option}}}" not in title
-    ]
-    return ", ".join([title.format_map(usual | given), *differences])
+        Raises:
+            ConfigError: when there is no such network, or it can't be made for these inputs.
+        """
+        if not isinstance(spec, str):
+            return self._make_own(spec, inputs, classes)
+        name, options = self._read(spec)
+        return self[name](inputs, classes, **options)
 
+    def check(self, spec: str) -> str:
+        """The spec in canonical form: the options that were given, in the order of the constructor.
 
-def defaults(constructor: Callable[..., Any]) -> dict[str, Any]:
-    """The options of a constructor with their defaults, in the order of its signature."""
-    parameters = inspect.signature(constructor).parameters.values()
-    return {p.name: p.default for p in parameters if p.default is not p.empty}
+        Raises:
+            ConfigError: when there is no such network, option or value.
+        """
+        name, options = self._read(spec)
+        return ":".join([name, *(f"{option}={value}" for option, value in options.items())])
 
+    def describe(self, spec: str) -> str:
+        """A network's title for tables, with the options that differ from their default and are not in it.
 
-def read_options(name: str, constructor: Callable[..., Any], words: Sequence[str]) -> dict[str, Any]:
-    """The options that words such as `width=64` give, in the order of the constructor's signature.
+        Raises:
+            ConfigError: when there is no such network, option or value.
+        """
+        name, given = self._read(spec)
+        title: str = self[name].title  # type: ignore[attr-defined]
+        usual = {option: parameter.default for option, parameter in options_of(self[name]).items()}
+        differences = [
+            f"no {option}" if value == "none" else f"{value} {option}"
+            for option, value in given.items()
+            if value != usual[option] and f"{{{option}}}" not in title
+        ]
+        return ", ".join([title.format_map(usual | given), *differences])
 
-    Raises:
-        ConfigError: when a word is no option of the constructor, or its value is none of that option's.
-    """
-    known = defaults(constructor)
-    if words and not known:
-        raise ConfigError(
-            f"network '{name}' has no options, but was given '{words[0]}'; write '{name}' alone"
-        )
-    given: dict[str, Any] = {}
-    for word in words:
-        option, equals, value = word.partition("=")
-        if not equals:
+    def _make_own(self, make: Callable[[Inputs, int], nn.Module], inputs: Inputs, classes: int) -> Network:
+        name, arguments = f"the network {factory_name(make)}", f"{self._inputs} and classes"
+        if isinstance(make, nn.Module):
+            raise ConfigError(f"{name} is a module; give a function of {arguments} that makes a fresh one")
+        try:
+            module = make(inputs, classes)
+        except Exception as error:
             raise ConfigError(
-                f"'{word}' is no option of network '{name}'; write option=value, such as "
-                f"{name}:{next(f'{key}={default}' for key, default in known.items())}"
-            )
-        choose(option, known, f"option of {name}")
-        if option in given:
-            raise ConfigError(f"network '{name}' is given '{option}' twice; give each option once")
-        given[option] = _read_value(f"{option} of {name}", constructor, option, value)
-    return {option: given[option] for option in known if option in given}
+                f"{name} can't be made for {self._data.format(inputs)} and {classes} classes "
+                f"({reason(error)}); it should be a function of {arguments} that returns a module"
+            ) from error
+        if isinstance(module, self._base):
+            return module
+        if not isinstance(module, nn.Module):
+            given = type(module).__name__
+            raise ConfigError(f"{name} is made as a {given}; it should be made as a torch module")
+        return self._wrap(name, module, inputs, classes)
+
+    def _read(self, spec: str) -> tuple[str, dict[str, Any]]:
+        name, *words = spec.split(":")
+        return name, typed_options("network", name, choose(name, self, "network"), words)
 
 
-def _read_value(what: str, constructor: Callable[..., Any], option: str, value: str) -> Any:
-    kind = inspect.signature(constructor).parameters[option].annotation
-    if kind is not int:
-        return choose(value, {word: word for word in get_args(kind)}, what)
-    if not _NUMBER.fullmatch(value):
-        raise ConfigError(f"{what} is '{value}'; it should be a whole number of at least 1")
-    return int(value)
+def factory_name(factory: Callable[..., Any]) -> str:
+    """The name of a factory in records, such as `own:my_network`."""
+    return f"own:{getattr(factory, '__qualname__', type(factory).__qualname__)}"
+
+
+@torch.no_grad()
+def probe(
+    name: str,
+    module: nn.Module,
+    run: Callable[[torch.device], Any],
+    classes: int,
+    *,
+    records: str,
+    data: str,
+    right: str,
+) -> Tensor:
+    """Logits [2, classes] of a module that is run once in evaluation mode, to refuse it before long work.
+
+    Args:
+        name: what the network is called in a sentence.
+        module: whose mode is set, and set back.
+        run: calls the module with two records on its device.
+        classes: number of classes.
+        records: such as `nodes`.
+        data: the records in more words, such as `2 nodes of 20 features`.
+        right: what the module should take and give.
+
+    Raises:
+        ConfigError: when the module fails, or gives something else.
+    """
+    modes = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        output = run(next((p.device for p in module.parameters()), torch.device("cpu")))
+    except Exception as error:
+        raise ConfigError(f"{name} fails on {data} ({reason(error)}); {right}") from error
+    finally:
+        for part, training in modes:
+            part.training = training
+    if not isinstance(output, Tensor) or output.shape != (2, classes):
+        given = list(output.shape) if isinstance(output, Tensor) else f"a {type(output).__name__}"
+        raise ConfigError(f"{name} gives {given} for 2 {records} of {classes} classes; {right}")
+    return output
+
+
+def run_and_record(
+    run: Callable[[], Any], layers: Iterable[nn.Module]
+) -> tuple[Any, list[tuple[nn.Module, Any]], dict[nn.Module, Any]]:
+    """What `run` gives, calls of these layers with their first input in order, and their last outputs."""
+    calls: list[tuple[nn.Module, Any]] = []
+    outputs: dict[nn.Module, Any] = {}
+
+    def begin(layer: nn.Module, inputs: tuple[Any, ...]) -> None:
+        calls.append((layer, inputs[0] if inputs else None))
+
+    def end(layer: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+        outputs[layer] = output
+
+    handles = [
+        handle
+        for layer in layers
+        for handle in (layer.register_forward_pre_hook(begin), layer.register_forward_hook(end))
+    ]
+    try:
+        return run(), calls, outputs
+    finally:
+        for handle in handles:
+            handle.remove()

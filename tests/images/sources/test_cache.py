@@ -91,7 +91,7 @@ def test_a_cache_that_cant_be_written_is_said_once_and_done_without(
     monkeypatch.setenv("LQM_CACHE", str(tmp_path / "file"))
     root, _ = class_folders()
     assert load_source(root, show_progress=False).shape == (3, 8, 8)
-    assert capsys.readouterr().err.count("the decoded images are not kept") == 1
+    assert capsys.readouterr().err.count("images are not kept") == 1
 
 
 def test_the_cache_holds_no_executable_format(class_folders, cache):

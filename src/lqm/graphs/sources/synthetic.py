@@ -1,11 +1,12 @@
 """Graphs of any size, drawn by a degree-corrected block model."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 import torch
+from pydantic import Field
 
 from lqm.engine.progress import Progress
 from lqm.engine.randomness import derive
@@ -13,7 +14,7 @@ from lqm.graphs.graph import Graph, undirected
 from lqm.graphs.sources.cache import cached, content_key
 from lqm.graphs.sources.found import Clean, Reading
 from lqm.utils.errors import ConfigError
-from lqm.utils.names import choose
+from lqm.utils.settings import typed_options
 
 Array = np.ndarray[Any, Any]
 
@@ -45,31 +46,19 @@ class Synthetic:
         seed: of all draws.
     """
 
-    nodes: int = 10_000
-    classes: int = 10
-    degree: float = 20.0
-    features: int = 100
-    homophily: float = 0.8
-    noise: float = 1.0
-    skew: float = 1.0
-    seed: int = 0
+    nodes: Annotated[int, Field(ge=10, le=2**31 - 1)] = 10_000
+    classes: Annotated[int, Field(ge=2)] = 10
+    degree: Annotated[float, Field(ge=1e-9)] = 20.0
+    features: Annotated[int, Field(ge=1, le=10**6)] = 100
+    homophily: Annotated[float, Field(ge=0, le=1)] = 0.8
+    noise: Annotated[float, Field(ge=0, le=1e6)] = 1.0
+    skew: Annotated[float, Field(ge=0, le=10)] = 1.0
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
 
     def __post_init__(self) -> None:
-        limits: dict[str, tuple[float, float]] = {
-            "classes": (2, self.nodes),
-            "degree": (1e-9, self.nodes - 1),
-            "features": (1, 1e6),
-            "homophily": (0, 1),
-            "noise": (0, 1e6),
-            "skew": (0, 10),
-            "seed": (0, 2**63 - 1),
-        }
-        if not 10 <= self.nodes <= 2**31 - 1:
-            raise ConfigError(f"nodes of synthetic is {self.nodes}; it should be from 10 to {2**31 - 1}")
-        for option, (low, high) in limits.items():
-            value = getattr(self, option)
-            if not low <= value <= high:
-                raise ConfigError(f"{option} of synthetic is {value}; it should be from {low:g} to {high:g}")
+        for option, most in (("classes", self.nodes), ("degree", self.nodes - 1)):
+            if not (value := getattr(self, option)) <= most:
+                raise ConfigError(f"{option} of synthetic is {value}; it should be at most {most}")
 
 
 def is_synthetic(words: str) -> bool:
@@ -87,21 +76,8 @@ def read_options(words: str) -> Synthetic:
         >>> read_options("synthetic:nodes=1000,noise=0.5").noise
         0.5
     """
-    known = {field.name: field.type for field in fields(Synthetic)}
-    given: dict[str, Any] = {}
-    for word in words.partition(":")[2].split(",") if ":" in words else []:
-        option, equals, value = (piece.strip() for piece in word.partition("="))
-        if not equals:
-            raise ConfigError(f"'{word}' is no option of synthetic; write option=value, such as nodes=10000")
-        kind = choose(option, known, "option of synthetic")
-        if option in given:
-            raise ConfigError(f"synthetic is given '{option}' twice; give each option once")
-        try:
-            given[option] = int(value) if kind is int else float(value)
-        except ValueError:
-            number = "a whole number" if kind is int else "a number"
-            raise ConfigError(f"{option} of synthetic is '{value}'; it should be {number}") from None
-    return Synthetic(**given)
+    name, colon, options = words.partition(":")
+    return Synthetic(**typed_options("graph", name, Synthetic, options.split(",") if colon else []))
 
 
 def make_synthetic(options: Synthetic, reading: Reading) -> Clean:

@@ -80,9 +80,7 @@ class FeatureMatching:
         readouts = encoder.readouts(synthetic.inputs)
         losses = [
             class_losses(distance, groups, synthetic.by_class(readout))
-            for distance, groups, readout in zip(
-                self.distances(len(readouts)), target, readouts, strict=True
-            )
+            for distance, groups, readout in zip(self.distances(len(readouts)), target, readouts, strict=True)
         ]
         loss = self._weigh(losses) if self._weigh else losses[0]
         weight = self._cross_entropy(encoder) if self._cross_entropy else 0.0
