@@ -194,7 +194,7 @@ def _compute(
         return _How({})
     numbers = kind.numbers(data, own, condensed, full) if named else 0.0
     compile_, precision = asked
-    compute, words = decide(compile_ or "auto", precision or "fp32", device, numbers=numbers, named=named)
+    compute, words = decide(compile_ or "auto", precision or "fp32", device, activations=numbers, named=named)
     return _How({"compute": compute}, words)
 
 

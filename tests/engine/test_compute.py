@@ -8,7 +8,7 @@ import lqm
 from lqm.engine import compute, probes, recorded
 from lqm.engine.compute import Compute, decide
 from lqm.engine.probes import Trial, compile_problem, try_bf16
-from lqm.images.networks import sights
+from lqm.images.networks import encoder_factory
 from lqm.utils.errors import ConfigError
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")

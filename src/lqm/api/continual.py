@@ -1,16 +1,17 @@
 """Continual learning: classes arrive task after task, and what is kept of each is a few nodes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import torch
 from torch import Tensor
 
+from lqm.api.planning import chosen_distance
+from lqm.api.requests import ContinualOptions, ContinualRequest, SourceLike
+from lqm.banks import Sketch
 from lqm.condensed import CondensedNodes
-from lqm.distances import DISTANCES, Distance
 from lqm.engine import Config, RunFolder, environment, resolve_device
 from lqm.engine.progress import warn
 from lqm.graphs.continual import (
@@ -25,12 +26,12 @@ from lqm.graphs.continual import (
     plan_continual,
 )
 from lqm.graphs.continual.words import title_in_words
+from lqm.graphs.domain import stream_words
 from lqm.graphs.sources import load_graph
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.stream import check_features, make_stream
 from lqm.report.continual import continual_markdown, stored_matrices, write_result
-from lqm.utils.errors import ConfigError
-from lqm.utils.names import choose
+from lqm.utils.settings import Count, check
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,28 +115,7 @@ class ContinualResult:
         return continual_markdown(self)
 
 
-def continual(
-    source: Any,
-    *,
-    method: str = "cat",
-    distance: str | Distance | None = None,
-    budget: int | str | None = None,
-    classes_per_task: int = 2,
-    order: str = "labels",
-    order_seed: int = 0,
-    inter_task_edges: bool = False,
-    remainder: str = "last",
-    scoring: str = "class",
-    repeats: int = 1,
-    seed: int = 0,
-    settings: Mapping[str, Any] | None = None,
-    features: str | None = None,
-    data_dir: str | Path | None = None,
-    split_seed: int = 0,
-    out: str | Path | None = None,
-    device: str = "auto",
-    show_progress: bool = True,
-) -> ContinualResult:
+def continual(source: SourceLike, **options: Unpack[ContinualOptions]) -> ContinualResult:
     """Learn the classes of a graph task after task, keeping a few nodes of each; measure what is forgotten.
 
     All tasks' memories are made first; then one classifier goes through the stream. See `make_stream` for
@@ -143,74 +123,51 @@ def continual(
 
     Args:
         source: a name, a path, a `GraphSource` or PyG's `Data`; see `load_graph`. Its split is not used.
-        method: `cat` or `puma` (condensed memories), `random`, `er-gnn` or `ssm` (real nodes), `finetuning`
-            (no memory) or `joint` (all tasks so far, whole).
-        distance: what cat and puma match: a name (`lqm` if there is none), or an object with the two halves
-            of a `Distance`.
-        budget: nodes to keep of each task, or a share of its nodes such as `1%`; each class has at least one.
-        classes_per_task: how many classes arrive at a time.
-        order: of the classes: `labels` or `shuffled`.
-        order_seed: of the shuffled order.
-        inter_task_edges: whether a task's graph holds the tasks before it and the edges to them.
-        remainder: `last` for a smaller last task of the classes left over, `drop` to leave them out.
-        scoring: judge among all classes seen so far (`class`), or among the task's own (`task`).
-        repeats: how often, with seeds seed, seed + 1, ...; the tasks and their split are the same.
-        seed: everything else that is random follows from it.
-        settings: of the memory (`steps`, `width`, ...) and of the classifier (`classifier`, `epochs`, ...).
-        features: what the nodes of a graph without features are described by: `degree` (made anew for each
-            task) or `one-hot`; see `load_graph`.
-        data_dir: where the named sources are; see `load_graph`.
-        split_seed: of every task's training, validation and test nodes.
-        out: a run folder; a run that was stopped there goes on after its last finished part, and a finished
-            one takes more repeats.
-        device: `auto`, `cpu`, `cuda`, `cuda:1`, ...
-        show_progress: whether to show the steps and the time left.
+        **options: see `ContinualRequest`.
 
     Raises:
         LqmError: for anything that can't be used, before any work starts.
     """
-    where = resolve_device(device)
-    if not isinstance(repeats, int) or repeats < 1:
-        raise ConfigError(f"repeats = {repeats!r} can't be used: it should be a whole number, at least 1")
-    matched = choose(distance, DISTANCES, "distance") if isinstance(distance, str) else distance
-    request = check_request(method, matched, budget, settings or {}, scoring)
-    check_features(features)
+    return learn_stream(ContinualRequest(source=source, **options))
+
+
+def learn_stream(request: ContinualRequest) -> ContinualResult:
+    """See `continual`."""
+    device = resolve_device(request.device)
+    check("repeats", request.repeats, Count)
+    matched = chosen_distance(request.distance)
+    checked = check_request(request.method, matched, request.budget, request.settings or {}, request.scoring)
+    check_features(request.features)
+    sketch = Sketch(request.sketch) if request.sketch is not None else None
     data = load_graph(
-        source,
-        features=features,
+        request.source,
+        features=request.features,
         # It is not used, and unlike a published one it leaves no class without a training node.
-        split=None if isinstance(source, GraphSource) else "random",
-        data_dir=data_dir,
-        show_progress=show_progress,
+        split=None if isinstance(request.source, GraphSource) else "random",
+        data_dir=request.data_dir,
+        show_progress=request.show_progress,
     )
-    words: dict[str, Any] = {
-        "classes_per_task": classes_per_task,
-        "order": order,
-        "order_seed": order_seed,
-        "inter_task_edges": inter_task_edges,
-        "remainder": remainder,
-        "split_seed": split_seed,
-    }
-    stream = make_stream(data, **words)
-    plan = plan_continual(request, data, stream, seed, words)
-    machine = environment(where)
+    words = stream_words(request)
+    plan = plan_continual(checked, data, make_stream(data, **words), request.seed, words, sketch)
+    machine = environment(device)
 
     def learn(folder: Path | None) -> ContinualResult:
-        lines = plan.words
-        if folder and (stored := len(stored_matrices(folder))) >= repeats:
+        lines = plan.notes
+        if folder and (stored := len(stored_matrices(folder))) >= request.repeats:
             lines = (f"{folder} is finished already, with {stored} repeats",)
-        if show_progress:
+        if request.show_progress:
             for line in lines:
                 warn(line)
         found = []
-        for number in range(repeats):
+        for number in range(request.repeats):
             own = folder / f"repeat-{number}" if folder else None
-            found.append(learn_repeat(plan, Place(number, repeats, where, own, machine, show_progress)))
+            place = Place(number, request.repeats, device, own, machine, request.show_progress)
+            found.append(learn_repeat(plan, place))
         return _result(plan, tuple(found), folder)
 
-    if out is None:
+    if request.out is None:
         return learn(None)
-    with RunFolder(Path(out), plan.config, machine) as folder:
+    with RunFolder(Path(request.out), plan.config, machine) as folder:
         result = learn(folder.path)
         write_result(result, folder.path)
         return result

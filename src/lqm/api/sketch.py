@@ -1,111 +1,110 @@
 """Sketch: one pass over the real data for each of many encoders, kept for many condensations."""
 
-from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from lqm.api.condense import refuse_options
-from lqm.banks import Sketch, SketchWriter
-from lqm.engine import recorded, resolve_device
+from lqm.api.domains import domain_of
+from lqm.api.experts import experts_for
+from lqm.api.planning import given_settings
+from lqm.api.requests import SketchOptions, SketchRequest, SourceLike
+from lqm.banks import FINENESS, SKETCH, BankWriter, Sketch, settings_to_sketch, sketch_config
+from lqm.engine import environment, recorded, resolve_device
 from lqm.engine.progress import Progress, warn
-from lqm.graphs.sketch_planning import plan_graph_sketch
-from lqm.graphs.sources import is_graph
-from lqm.images.sketch_planning import plan_image_sketch
+from lqm.methods.condensation import Condensation, Sketcher
+from lqm.methods.domain import Choices
+from lqm.methods.plan import in_words
 from lqm.utils.errors import ConfigError
+from lqm.utils.names import choose
+from lqm.utils.settings import Count, check, make_settings
 
 
-def sketch(
-    source: Any,
-    *,
-    out: str | Path,
-    method: str | None = None,
-    encoders: int = 200,
-    max_per_class: int = 50,
-    real_batch: int | None = None,
-    seed: int = 0,
-    settings: dict[str, Any] | None = None,
-    network: str | None = None,
-    data_dir: str | Path | None = None,
-    size: int | None = None,
-    test_fraction: float | None = None,
-    augmentation: str | Sequence[str] | None = None,
-    compile: str | None = None,
-    precision: str | None = None,
-    features: str | None = None,
-    split: str | None = None,
-    device: str = "auto",
-    show_progress: bool = True,
-) -> Sketch:
-    """Note what many encoders leave behind of the real data, so that condensing needs no more of it.
+def sketch(source: SourceLike, *, out: str | Path, **options: Unpack[SketchOptions]) -> Sketch:
+    """Keep what many encoders leave behind of the real data, so that condensing needs no more of it.
 
     A sketch that was stopped goes on after its last encoder, and one of 200 encoders asked for 400 gets 200
     more. `condense(..., sketch=...)` uses it for every budget up to `max_per_class`, every seed, and every
-    distance that looks at one feature at a time.
+    distance that looks at one feature at a time; `continual` uses one of a stream of tasks.
 
     Args:
         source: what to sketch, as for `condense`.
         out: the folder of the sketch.
-        method: whose encoders and features: `dm` (default), `datadam` or `idm`, whose encoders are snapshots
-            of networks that learn; of graphs `cat` (default) or `puma`.
-        encoders: how many.
-        max_per_class: synthetic records of a class that the sketch is to be fine enough for.
-        real_batch: real records of each class that an encoder looks at; all of them if not given.
-        seed: of the encoders.
-        settings: the method's settings on which what an encoder sees depends, such as `network`.
-        network: the same as the setting.
-        data_dir: where the named sources are; this and the next three as for `load_source`.
-        size: scale and cut every image to a square of so many pixels.
-        test_fraction: share of each class to hold out, if the images have no test set.
-        augmentation: the operations that leave an image's label right.
-        compile: as for `condense`, like the next one.
-        precision: `fp32`, `bf16` or `auto`.
-        features: of a graph, as for `load_graph`, like the next one.
-        split: `published` or `random`.
-        device: `auto`, `cpu`, `cuda`, `cuda:1`, ...
-        show_progress: whether to show the encoders and the time left.
+        **options: see `SketchRequest`.
 
     Raises:
         LqmError: for anything that can't be used, before any work starts.
     """
-    for name, value in (("encoders", encoders), ("max_per_class", max_per_class), ("real_batch", real_batch)):
-        if value is not None and (not isinstance(value, int) or value < 1):
-            raise ConfigError(f"{name} = {value!r} can't be used: it should be a whole number, at least 1")
-    graph = is_graph(source, data_dir)
-    of_images: dict[str, Any] = {
-        "network": network,
-        "size": size,
-        "test_fraction": test_fraction,
-        "augmentation": augmentation,
-        "compile": compile,
-        "precision": precision,
-    }
-    of_graphs: dict[str, Any] = {"features": features, "split": split}
-    refuse_options(source, method, graph=graph, options=of_images if graph else of_graphs)
-    common: dict[str, Any] = {
-        "method": method,
-        "max_per_class": max_per_class,
-        "real_batch": real_batch,
-        "seed": seed,
-        "settings": settings or {},
-        "data_dir": data_dir,
-        "device": resolve_device(device),
-        "show_progress": show_progress,
-    }
-    if graph:
-        plan = plan_graph_sketch(source, **common, **of_graphs)
-    else:
-        before = recorded(out)["environment"]
-        plan = plan_image_sketch(source, encoders=encoders, before=before, **common, **of_images)
-    with SketchWriter(Path(out), plan.config, plan.environment) as writer:
+    return make_sketch(SketchRequest(source=source, out=out, **options))
+
+
+def make_sketch(request: SketchRequest) -> Sketch:
+    """See `sketch`."""
+    if request.out is None:
+        raise ConfigError("a sketch needs a folder; give one as out")
+    for name in ("encoders", "max_per_class"):
+        check(name, getattr(request, name), Count)
+    check("real_batch", request.real_batch, Count | None)
+    config, machine, notes, sketcher = _plan(request)
+    size = FINENESS * request.max_per_class
+    with BankWriter(Path(request.out), SKETCH, config, machine) as writer:
         finished = writer.finished()
-        missing = [number for number in range(encoders) if number not in finished]
-        if show_progress:
-            for line in plan.words:
+        missing = [n for n in range(request.encoders) if (n,) not in finished]
+        if request.show_progress:
+            for line in notes:
                 warn(line)
-            if len(missing) < encoders:
-                warn(f"{encoders - len(missing)} of {encoders} encoders are there already")
-        with Progress("sketch", len(missing), shown=show_progress) as bar:
-            for done, number in enumerate(missing, start=1):
-                plan.add(writer, number)
+            if len(missing) < request.encoders:
+                warn(f"{request.encoders - len(missing)} of {request.encoders} encoders are there already")
+        with Progress("sketch", len(missing), shown=request.show_progress) as bar:
+            for done, n in enumerate(missing, start=1):
+                tensors = sketcher.shard(n, lambda earlier: writer.read(earlier).below("encoder"), size)
+                writer.write((n,), tensors)
                 bar.update(done, {})
-    return Sketch(out)
+    return Sketch(request.out)
+
+
+def _plan(request: SketchRequest) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...], Sketcher]:
+    """Configuration, environment, notes, and what makes the shards."""
+    device = resolve_device(request.device)
+    domain = domain_of(request)
+    name = request.method or domain.default_method
+    spec = choose(name, domain.methods, f"method for {domain.name}")
+    if not spec.sketch_settings:
+        able = ", ".join(key for key, other in domain.methods.items() if other.sketch_settings)
+        raise ConfigError(f"method '{name}' can't use a sketch; choose one of {able}")
+    given = given_settings(request)
+    make_settings(spec.settings, given)
+    settings_to_sketch(name, spec.sketch_settings, given)
+    batch = {} if request.real_batch is None else {"real_batch": request.real_batch}
+    source = domain.load(request)
+    recipe = domain.recipe(source, name, None, None, device)
+    whole = domain.all_records(source)
+    settings = make_settings(
+        spec.settings, {**recipe.settings, "real_batch": whole, **given, **batch, "steps": request.encoders}
+    )
+    if whole:
+        settings = replace(settings, real_batch=min(settings.real_batch, whole))
+    experts = experts_for(request, name, spec, settings, source)
+    choices = Choices(
+        request=request,
+        source=source,
+        recipe=recipe,
+        spec=spec,
+        settings=settings,
+        device=device,
+        experts=experts.open if experts else None,
+        before=recorded(request.out)["environment"],
+        sketching=True,
+    )
+    prepared = domain.prepare(choices)
+    built = spec.build(prepared.problem, settings)
+    assert isinstance(built, Condensation)
+    assert built.sketcher is not None
+    built.sketcher.require_memory(settings)
+    fixed = {setting: asdict(settings)[setting] for setting in spec.sketch_settings}
+    config = {
+        **sketch_config(source.record, name, request.max_per_class, request.seed, fixed),
+        **prepared.size,
+        **({"experts": experts.record} if experts else {}),
+    }
+    notes = (*prepared.notes, f"sketch for {name}: {in_words(fixed)}")
+    return config, environment(device) | dict(prepared.compute), notes, built.sketcher

@@ -1,5 +1,6 @@
-"""Sketches: what many encoders leave behind of the real data, made once and used by many condensations."""
+"""Banks: shards on disk that are made once and used by many condensations; sketches and experts."""
 
+from lqm.banks.bank import Bank, BankWriter, Shard
 from lqm.banks.checks import (
     require_fine_enough,
     require_same_source,
@@ -7,23 +8,37 @@ from lqm.banks.checks import (
     sketched_method,
     sketched_settings,
 )
-from lqm.banks.folder import Shard, Sketch, SketchWriter
-from lqm.banks.plan import FINENESS, SketchPlan, sketch_config
+from lqm.banks.experts import EXPERTS, Experts
 from lqm.banks.schedule import advice, encoder_of_step, overuse
+from lqm.banks.sketch import (
+    FINENESS,
+    SKETCH,
+    Sketch,
+    readouts_in,
+    sketch_config,
+    stored_samples,
+    summary,
+)
 
 __all__ = [
+    "EXPERTS",
     "FINENESS",
+    "SKETCH",
+    "Bank",
+    "BankWriter",
+    "Experts",
     "Shard",
     "Sketch",
-    "SketchPlan",
-    "SketchWriter",
     "advice",
     "encoder_of_step",
     "overuse",
+    "readouts_in",
     "require_fine_enough",
     "require_same_source",
     "settings_to_sketch",
     "sketch_config",
     "sketched_method",
     "sketched_settings",
+    "stored_samples",
+    "summary",
 ]

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from lqm.banks.folder import Sketch
+from lqm.banks.bank import Bank
+from lqm.banks.sketch import Sketch
 from lqm.distances import DISTANCES, Distance
 from lqm.distances.grid import needs
 from lqm.utils.errors import ConfigError, DataError
@@ -31,17 +32,17 @@ def require_fine_enough(sketch: Sketch, distance: Distance | None, records: int)
         )
 
 
-def require_same_source(sketch: Sketch, record: Mapping[str, Any]) -> None:
-    """Refuse a source that is not the one that was sketched; its name may differ.
+def require_same_source(bank: Bank, record: Mapping[str, Any]) -> None:
+    """Refuse a source that is not the one that a bank was made of; its name may differ.
 
     Raises:
         DataError: if its data are not the same.
     """
-    theirs = {name: value for name, value in sketch.config["source"].items() if name != "name"}
+    theirs = {name: value for name, value in bank.config["source"].items() if name != "name"}
     if theirs != {name: value for name, value in record.items() if name != "name"}:
         raise DataError(
-            f"the sketch in {sketch.path} was made of '{sketch.config['source']['name']}', and this "
-            f"'{record['name']}' has other data; sketch it first"
+            f"what is in {bank.path} was made of '{bank.config['source']['name']}', and this "
+            f"'{record['name']}' has other data; call `{bank.kind.command}` for it first"
         )
 
 
@@ -63,7 +64,7 @@ def sketched_method(sketch: Sketch, method: str | None, known: Mapping[str, Any]
 
 
 def sketched_settings(
-    sketch: Sketch, kind: type[Any], settings: Mapping[str, Any], schedule: tuple[str, ...]
+    sketch: Sketch, kind: type[Any], settings: Mapping[str, Any], live: tuple[str, ...]
 ) -> dict[str, Any]:
     """Settings as they were given, and those of the sketch, which can't be changed any more.
 
@@ -71,12 +72,12 @@ def sketched_settings(
         sketch: the sketch.
         kind: the method's class of settings.
         settings: as they were given.
-        schedule: the names of those that say when the method looks at real records, which it does no more.
+        live: the names of those that say when the method looks at real records, which it does no more.
 
     Raises:
-        ConfigError: if one of them was given otherwise, or has nothing to say.
+        ConfigError: if one of them was given otherwise, or has no effect.
     """
-    for name in schedule:
+    for name in live:
         if name in settings:
             raise ConfigError(f"{name} has no part in a condensation by a sketch; leave it out")
     fixed: dict[str, Any] = sketch.config["settings"]
@@ -87,8 +88,7 @@ def sketched_settings(
                 f"the sketch in {sketch.path} was made with {name} = {value!r}, not {asked[name]!r}; leave "
                 f"{name} out, or make another sketch"
             )
-    defaults = {name: asked[name] for name in schedule}
-    return {**settings, **fixed, **defaults}
+    return {**settings, **fixed, **{name: asked[name] for name in live}}
 
 
 def settings_to_sketch(method: str, names: tuple[str, ...], settings: Mapping[str, Any]) -> None:

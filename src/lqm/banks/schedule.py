@@ -2,7 +2,7 @@
 
 import torch
 
-from lqm.banks.folder import Sketch
+from lqm.banks.sketch import Sketch
 from lqm.engine.randomness import generator
 
 # In a trial on CIFAR-10 a bank of 20 encoders was overfitted, and one of 100 not up to 30 uses of each.

@@ -14,7 +14,7 @@ P = ParamSpec("P")
 Tensors = tuple[torch.Tensor, ...]
 Precision = Literal["fp32", "bf16"]
 
-# Two cores save so much for each number that a layer gives, and take so long to compile.
+# Two cores save so much for each activation, and take so long to compile.
 _SAVED_SECONDS, _COMPILE_SECONDS = 3.5e-10, 30.0
 
 
@@ -54,7 +54,7 @@ def decide(
     precision: str,
     device: torch.device,
     *,
-    numbers: float,
+    activations: float,
     named: bool = True,
     before: Mapping[str, Any] | None = None,
 ) -> tuple[Compute, tuple[str, ...]]:
@@ -64,7 +64,7 @@ def decide(
         compile_: `auto`, `on` or `off`.
         precision: `auto`, `fp32` or `bf16`.
         device: where to compute.
-        numbers: how many numbers the layers of the networks give in the whole run, about.
+        activations: how many the layers of the networks give in the whole run, about.
         named: whether the network is one of ours; only those are known to compile.
         before: what was decided when the run began, if it is taken up again; `auto` keeps to it.
 
@@ -79,7 +79,7 @@ def decide(
         raise ConfigError("compile = 'on' is for networks that have a name; leave it out for one of your own")
     kept = before or {}
     chosen, about_precision = _decide_precision(precision, device, kept.get("precision"))
-    worth = device.type == "cpu" and named and numbers * _SAVED_SECONDS > 2 * _COMPILE_SECONDS
+    worth = device.type == "cpu" and named and activations * _SAVED_SECONDS > 2 * _COMPILE_SECONDS
     wanted = compile_ == "on" or (compile_ == "auto" and bool(kept.get("compile", worth)))
     compiled, about_compiling = _decide_compiling(wanted, asked=compile_ == "on")
     return Compute(compiled, chosen), (*about_precision, *about_compiling)

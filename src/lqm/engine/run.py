@@ -14,12 +14,15 @@ from lqm.engine.checkpoint import Checkpoint, latest_checkpoint, save_checkpoint
 from lqm.engine.progress import Verdict, warn
 from lqm.utils.errors import ArtifactError, ConfigError
 from lqm.utils.files import is_temporary, remove_temporaries, write_atomically
+from lqm.utils.old_names import current_config
 
 Config = dict[str, Any]
 Metrics = Mapping[str, float]
 
 METRICS, EVALUATIONS = "metrics.jsonl", "evaluations.jsonl"
 _LOCK = ".lock"
+# What a folder holds besides runs, by the one entry of its configuration.
+_BANKS = {"sketched": "a sketch", "experts": "a bank of experts"}
 # Whoever lists runs holds a lock for an instant, to see whether it is free.
 _LOCK_SECONDS, _LOCK_POLL = 0.5, 0.02
 # More than any line of metrics or of an evaluation takes.
@@ -129,15 +132,15 @@ class RunFolder:
     def _compare(self) -> None:
         try:
             stored = json.loads(self._record_file.read_bytes())
-            config, environment = stored["config"], stored["environment"]
+            config, environment = current_config(stored["config"]), stored["environment"]
         except (ValueError, KeyError, TypeError) as error:
             raise ArtifactError(
                 f"{self._record_file} is damaged; delete {self.path} or choose another folder"
             ) from error
         ours = json.loads(json.dumps(self._record))
-        if ("sketched" in config) != ("sketched" in ours["config"]):
-            held = "a sketch" if "sketched" in config else "a run, not a sketch"
-            raise ArtifactError(f"{self.path} holds {held}; choose another folder")
+        held, wanted = (_held(record) for record in (config, ours["config"]))
+        if held != wanted:
+            raise ArtifactError(f"{self.path} holds {held}, not {wanted}; choose another folder")
         for name, before, now in _differences(config, ours["config"]):
             raise ConfigError(
                 f"{self.path} holds a run with {name} = {before!r}, not {now!r}; "
@@ -150,6 +153,11 @@ class RunFolder:
 
     def _write_record(self, record: dict[str, Any]) -> None:
         write_atomically(self._record_file, json.dumps(record, indent=2).encode())
+
+
+def _held(config: Mapping[str, Any]) -> str:
+    """What a folder with that configuration holds."""
+    return next((name for entry, name in _BANKS.items() if list(config) == [entry]), "a run")
 
 
 def recorded(path: str | Path | None) -> dict[str, dict[str, Any]]:

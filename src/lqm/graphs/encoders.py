@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import torch
@@ -12,6 +12,10 @@ from torch import Tensor
 
 from lqm.engine.randomness import derive
 from lqm.graphs.matrices import Matrix
+from lqm.methods.encoders import Encoders
+
+if TYPE_CHECKING:
+    from lqm.graphs.methods.cat import CaTSettings
 
 Activation = Literal["relu", "leaky-relu", "elu", "tanh", "sigmoid"]
 # In place: the products that they are applied to are needed by nothing else, not even by a gradient.
@@ -35,12 +39,56 @@ class Encoder:
     activation: Activation
 
     def __call__(self, features: Matrix | Tensor) -> Tensor:
-        """The embedding, [N, width], of nodes that have heard their neighbours already, [N, F]."""
+        """The embedding, [N, width], of propagated nodes, [N, F]."""
         hidden = _ACTIVATIONS[self.activation](features @ self.weights[0])
         for weight in self.weights[1:]:
             hidden = _ACTIVATIONS[self.activation](hidden @ weight)
         length = torch.linalg.vector_norm(hidden, dim=1, keepdim=True).clamp_min(1e-12)
         return hidden / length if hidden.requires_grad else hidden.div_(length)
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """A random encoder has nothing to log."""
+        return {}
+
+    def readouts(self, features: Matrix | Tensor) -> tuple[Tensor, ...]:
+        """The embedding, with gradients."""
+        return (self(features),)
+
+    @torch.no_grad()
+    def encode(self, features: Matrix | Tensor) -> tuple[Tensor, ...]:
+        """The embedding, without gradients."""
+        return (self(features),)
+
+
+class RandomEncoders(Encoders):
+    """A random encoder for each step.
+
+    Args:
+        features: how many features a node has.
+        settings: of the encoders.
+        seed: everything random follows from it.
+        device: where to compute.
+    """
+
+    def __init__(self, features: int, settings: "CaTSettings", seed: int, device: torch.device) -> None:
+        self._features, self._settings, self._seed, self._device = features, settings, seed, device
+
+    def at(self, n: int) -> Encoder:
+        """Encoder number n."""
+        return self.of_seed(self._seed, n)
+
+    def of_seed(self, seed: int, n: int) -> Encoder:
+        """Encoder number n of another seed, such as that of a sketch."""
+        return fresh_encoder(
+            self._features,
+            width=self._settings.width,
+            depth=self._settings.depth,
+            activation=self._settings.activation,
+            seed=seed,
+            step=n,
+            device=self._device,
+        )
 
 
 def fresh_encoder(

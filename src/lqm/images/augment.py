@@ -1,8 +1,8 @@
-"""The six differentiable siamese augmentations (Zhao & Bilen 2021, DSA) with an explicit parameter record.
+"""The six differentiable siamese augmentations (Zhao & Bilen 2021, DSA) with explicit parameters.
 
-A record holds the drawn numbers, not a random state, so the same transform can be replayed on a batch of
-any length: one row is shared by every image (matching), a row an image gives each its own (training).
-All operations act on normalised images, where 0 is the mean colour, and let gradients through.
+The parameters are drawn numbers, not a random state, so the same transform can be replayed on a batch of any
+length: one row is shared by every image (matching), a row an image gives each its own (training). All
+operations act on normalised images, where 0 is the mean colour, and let gradients through.
 """
 
 import math
@@ -15,23 +15,44 @@ from torch import Tensor
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
-    """One drawn operation: its name, and its numbers in [0, 1), [rows, numbers of the operation]."""
+class AugmentationParameters:
+    """One drawn operation: its name, and its parameters in [0, 1), [rows, parameters]."""
 
     operation: str
-    numbers: Tensor
+    parameters: Tensor
 
 
-def draw(operations: Sequence[str], generator: torch.Generator, rows: int = 1) -> Record:
-    """Draw one operation uniformly, and its numbers: one row to share, or one for each of `rows` images."""
+def draw(operations: Sequence[str], generator: torch.Generator, rows: int = 1) -> AugmentationParameters:
+    """Draw one operation uniformly, and its parameters: one row to share, or one for each image."""
     operation = operations[int(torch.randint(len(operations), (1,), generator=generator))]
-    return Record(operation, torch.rand(rows, NUMBERS[operation], generator=generator))
+    return _parameters(operation, generator, rows)
 
 
-def augment(images: Tensor, record: Record) -> Tensor:
-    """Apply a record to a batch of square images, [B, C, H, H]."""
-    numbers = record.numbers.to(images).view(len(record.numbers), -1, 1, 1, 1)
-    return _APPLY[record.operation](images, *numbers.unbind(dim=1))
+def draw_several(
+    operations: Sequence[str], generator: torch.Generator, rows: int = 1
+) -> list[AugmentationParameters]:
+    """Draw as IDC, M3D, DANCE and NCFM do: flip, color and cutout always, and one of the others.
+
+    They are in the order in which they apply: flip, color, the one that was drawn, cutout.
+    """
+    drawn = [name for name in operations if name in ("crop", "scale", "rotate")]
+    if drawn:
+        drawn = [drawn[int(torch.randint(len(drawn), (1,), generator=generator))]]
+    named = [*(name for name in ("flip", "color") if name in operations), *drawn]
+    named += [name for name in ("cutout",) if name in operations]
+    return [_parameters(operation, generator, rows) for operation in named]
+
+
+def augment(images: Tensor, *drawn: AugmentationParameters) -> Tensor:
+    """Apply drawn operations, one after another, to a batch of square images, [B, C, H, H]."""
+    for one in drawn:
+        numbers = one.parameters.to(images).view(len(one.parameters), -1, 1, 1, 1)
+        images = _APPLY[one.operation](images, *numbers.unbind(dim=1))
+    return images
+
+
+def _parameters(operation: str, generator: torch.Generator, rows: int) -> AugmentationParameters:
+    return AugmentationParameters(operation, torch.rand(rows, NUMBERS[operation], generator=generator))
 
 
 def _color(images: Tensor, brightness: Tensor, saturation: Tensor, contrast: Tensor) -> Tensor:

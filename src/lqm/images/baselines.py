@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import torch
 
-from lqm.images.methods.coreset import CoresetSettings, Herding, random_images, train_and_choose
+from lqm.images.methods.coresets import CoresetSettings, ImageCoreset, random_images, train_and_choose
+from lqm.images.problem import ImageProblem
 from lqm.images.sources import Images, ImageSource
 
 BASELINES = ("random", "herding", "full")
@@ -23,7 +24,14 @@ def baseline(
 
 
 def _herded(source: ImageSource, per_class: int, seed: int, network: str, device: torch.device) -> Images:
-    settings = CoresetSettings(network=network)
-    chosen = train_and_choose(Herding(source, None, per_class, seed, settings, device))
+    problem = ImageProblem(
+        class_names=source.class_names,
+        counts=(per_class,) * len(source.class_names),
+        seed=seed,
+        device=device,
+        source=source,
+    )
+    steps = CoresetSettings().steps
+    chosen = train_and_choose(ImageCoreset(problem, "herding", per_class, steps=steps, network=network))
     labels = torch.arange(len(chosen)).repeat_interleave(per_class)
     return Images(torch.cat(chosen), labels)

@@ -15,9 +15,9 @@ from lqm.images.networks import (
     NETWORKS,
     Network,
     NetworkMaker,
+    count_activations,
     describe,
     make_network,
-    numbers_found,
 )
 from lqm.images.sources import Images, ImageSource
 from lqm.images.training import latent_features, predict, train
@@ -172,7 +172,7 @@ def fresh_network(source: ImageSource, maker: str | NetworkMaker, seed: int, ind
         return make_network(maker, source.shape, len(source.class_names))
 
 
-def numbers_to_evaluate(
+def activations_to_evaluate(
     source: ImageSource, protocol: EvaluationProtocol, condensed: CondensedImages, full: bool
 ) -> float:
     """About how many numbers all layers give while the networks of one training set learn.
@@ -182,7 +182,7 @@ def numbers_to_evaluate(
     records = len(source.train.labels if full else condensed.records()[1])
     networks = protocol.full_networks if full else protocol.networks
     seen = networks * protocol.epochs_for(records, full=full) * records
-    return 3.0 * seen * numbers_found(fresh_network(source, protocol.network, 0, 0), source.shape)
+    return 3.0 * seen * count_activations(fresh_network(source, protocol.network, 0, 0), source.shape)
 
 
 def latent_match(

@@ -9,9 +9,9 @@ from lqm.images.baselines import BASELINES, Chooser, baseline
 from lqm.images.evaluation import (
     PROTOCOLS,
     EvaluationProtocol,
+    activations_to_evaluate,
     class_features,
     fresh_network,
-    numbers_to_evaluate,
     score,
 )
 from lqm.images.networks import Network, check_spec
@@ -59,5 +59,5 @@ IMAGES = Kind(
     records=_records,
     score=score,
     latents=_latents,
-    numbers=numbers_to_evaluate,
+    numbers=activations_to_evaluate,
 )

@@ -2,17 +2,19 @@
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from lqm.engine.compute import Compute
-from lqm.images.networks import Logits, Network, Sights
+from lqm.engine.optimizers import load_moments, save_moments
+from lqm.images.networks import EncoderFactory, Logits, Network
 from lqm.images.sources import ImageSource
 
 State = dict[str, Tensor]
+
+_MOMENTUM = "momentum.{name}"
 
 
 class Student:
@@ -21,9 +23,9 @@ class Student:
     The optimiser is the field's: SGD at rate 0.01 with momentum 0.9 and weight decay 5e-4.
     """
 
-    def __init__(self, network: Network, answers: Sights | None = None) -> None:
+    def __init__(self, network: Network, logits: EncoderFactory | None = None) -> None:
         self.network = network
-        self._answer = (answers or Sights(Logits, Compute())).of(network.train())
+        self._logits = (logits or EncoderFactory(Logits, Compute())).of(network.train())
         self._optimizer = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
         self._right = self._seen = 0
 
@@ -33,62 +35,41 @@ class Student:
         return self._right / self._seen if self._seen else 0.0
 
     def learn(self, images: Tensor, labels: Tensor) -> float:
-        """One step on a batch of normalised images; gives the loss."""
+        """One step on a batch of normalised images; gives the loss.
+
+        Shapes: images [B, C, H, W]; labels [B], or the shares of each class, [B, classes].
+        """
         self.network.train()
-        (logits,) = self._answer(images)
+        (logits,) = self._logits.readouts(images)
         loss = F.cross_entropy(logits, labels)
         self._optimizer.zero_grad()
         loss.backward()
         self._optimizer.step()
-        self._right += int((logits.argmax(dim=1) == labels).sum())
+        wanted = labels.argmax(dim=1) if labels.is_floating_point() else labels
+        self._right += int((logits.argmax(dim=1) == wanted).sum())
         self._seen += len(labels)
         return loss.item()
 
-    def snapshot(self) -> "Snapshot":
-        """The student as it is now."""
-        return Snapshot(copy.deepcopy(self.network).eval().requires_grad_(False), self.accuracy)
+    def set_rate(self, learning_rate: float) -> None:
+        """Learn at this rate from now on."""
+        self._optimizer.param_groups[0]["lr"] = learning_rate
+
+    def snapshot(self) -> Network:
+        """The network as it is now, which learns no more."""
+        return copy.deepcopy(self.network).eval().requires_grad_(False)
 
     def state(self) -> State:
         """Weights, momentum and the two counts."""
-        momentum = {
-            f"momentum.{name}": self._optimizer.state[parameter]["momentum_buffer"]
-            for name, parameter in self.network.named_parameters()
-            if "momentum_buffer" in self._optimizer.state[parameter]
-        }
         # Copies, since layers that share a weight would else share memory in a file.
         weights = {f"weights.{name}": tensor.clone() for name, tensor in self.network.state_dict().items()}
+        momentum = save_moments(self._optimizer, dict(self.network.named_parameters()), _MOMENTUM)
         return weights | momentum | {"counts": torch.tensor([self._right, self._seen])}
 
     def load_state(self, state: State) -> None:
-        """Take up weights, momentum and counts again."""
+        """Load weights, momentum and counts."""
         self.network.load_state_dict(below(state, "weights"))
-        buffers = below(state, "momentum")
-        self._optimizer.state.clear()
-        for name, parameter in self.network.named_parameters():
-            if name in buffers:
-                self._optimizer.state[parameter]["momentum_buffer"] = buffers[name].to(
-                    parameter.device, copy=True
-                )
+        load_moments(self._optimizer, dict(self.network.named_parameters()), _MOMENTUM, state)
         self._right, self._seen = state["counts"].tolist()
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """A student as it was: its network, which learns no more, and its accuracy."""
-
-    network: Network
-    accuracy: float
-
-    def state(self) -> State:
-        """Weights and accuracy."""
-        weights = {f"weights.{name}": tensor.clone() for name, tensor in self.network.state_dict().items()}
-        return weights | {"accuracy": torch.tensor(self.accuracy, dtype=torch.float64)}
-
-    @classmethod
-    def load(cls, network: Network, state: State) -> "Snapshot":
-        """The snapshot of a state, in a network of its kind."""
-        network.load_state_dict(below(state, "weights"))
-        return cls(network.eval().requires_grad_(False), state["accuracy"].item())
 
 
 class StudentQueue:
@@ -98,13 +79,13 @@ class StudentQueue:
         make: a fresh network; its argument counts the networks that were ever made.
         first: how many to begin with.
         limit: at this length the oldest goes before a new one comes.
-        answers: how the networks are run.
+        logits: how the networks are run.
     """
 
     def __init__(
-        self, make: Callable[[int], Network], first: int, limit: int, answers: Sights | None = None
+        self, make: Callable[[int], Network], first: int, limit: int, logits: EncoderFactory | None = None
     ) -> None:
-        self._make, self._limit, self._answers = make, limit, answers
+        self._make, self._limit, self._logits = make, limit, logits
         self._made = 0
         self.students: list[Student] = []
         for _ in range(first):
@@ -114,7 +95,7 @@ class StudentQueue:
         """Add a fresh student."""
         if len(self.students) == self._limit:
             self.students.pop(0)
-        self.students.append(Student(self._make(self._made), self._answers))
+        self.students.append(Student(self._make(self._made), self._logits))
         self._made += 1
 
     def draw(self, count: int, draws: torch.Generator) -> list[Student]:
@@ -131,9 +112,9 @@ class StudentQueue:
         return states | {"made": torch.tensor(self._made)}
 
     def load_state(self, state: State) -> None:
-        """Take up all students again."""
+        """Load all students."""
         places = {int(name.partition(".")[0]) for name in state if name != "made"}
-        self.students = [Student(self._make(0), self._answers) for _ in places]
+        self.students = [Student(self._make(0), self._logits) for _ in places]
         for place, student in enumerate(self.students):
             student.load_state(below(state, str(place)))
         self._made = int(state["made"])

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from lqm.engine.compute import Compute
 from lqm.images.augment import augment, draw
-from lqm.images.networks import Embedding, Logits, Look, Network, Sight, sights
+from lqm.images.networks import Embedding, Encoder, Logits, Network, Readout, encoder_factory
 from lqm.images.sources import Images, ImageSource
 
 # Numbers of a set that is kept normalised, and images that are normalised at a time.
@@ -37,7 +37,7 @@ def train(
 
     network.train()
     device = _device(network)
-    answer = _sight(network, Logits, compute)
+    encoder = _encoder(network, Logits, compute)
     labels = labelled.labels.to(device)
     # A small set is normalised once and for all.
     small = labelled.images.numel() <= _RESIDENT
@@ -45,13 +45,13 @@ def train(
     current = optimizer(learning_rate)
     for epoch in range(epochs + 1):
         for chosen in torch.randperm(len(labels), generator=draws).split(batch):
-            record = draw(source.augmentation, draws, rows=len(chosen))
+            drawn = draw(source.augmentation, draws, rows=len(chosen))
             images = (
                 source.normalised(labelled.images[chosen].to(device))
                 if resident is None
                 else resident[chosen.to(device)]
             )
-            (logits,) = answer(augment(images, record))
+            (logits,) = encoder.readouts(augment(images, drawn))
             loss = F.cross_entropy(logits, labels[chosen.to(device)])
             current.zero_grad()
             loss.backward()
@@ -73,16 +73,16 @@ def predict(network: Network, source: ImageSource, compute: Compute | None = Non
 
 
 def _found(
-    network: Network, look: Look, images: Tensor, source: ImageSource, compute: Compute | None
+    network: Network, readout: Readout, images: Tensor, source: ImageSource, compute: Compute | None
 ) -> Tensor:
     """What a network in evaluation mode finds in stored images, which are normalised a few at a time."""
-    sight = _sight(network.eval(), look, compute)
+    encoder = _encoder(network.eval(), readout, compute)
     parts = (source.normalised(part.to(_device(network))) for part in images.split(_NORMALISED))
-    return torch.cat([sight.of_many(part)[0] for part in parts])
+    return torch.cat([encoder.encode(part)[0] for part in parts])
 
 
-def _sight(network: Network, look: Look, compute: Compute | None) -> Sight:
-    return sights(repr(network), look, compute or Compute()).of(network)
+def _encoder(network: Network, readout: Readout, compute: Compute | None) -> Encoder:
+    return encoder_factory(repr(network), readout, compute or Compute()).of(network)
 
 
 def _device(network: Network) -> torch.device:

@@ -1,7 +1,8 @@
 """A method as the engine runs it: a synthetic set, encoders, and one or more objectives."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -26,6 +27,18 @@ class Pass:
     name: str = "loss"
 
 
+class Sketcher(Protocol):
+    """Makes the shards of a sketch for a method."""
+
+    def shard(self, n: int, before: Callable[[int], dict[str, Tensor]], size: int) -> dict[str, Tensor]:
+        """Encoder n and at most `size` quantiles of each feature; `before` reads an earlier encoder."""
+        ...
+
+    def require_memory(self, settings: Any) -> None:
+        """Refuse what would take too much memory."""
+        ...
+
+
 class Condensation:
     """At each step, one or more updates of S along the gradient of the objectives.
 
@@ -38,6 +51,7 @@ class Condensation:
         passes: the objectives, one after another.
         per_class: one update after each group of classes, in place of one for the sum over all.
         rounds: updates of a step.
+        sketcher: makes a sketch for the method, if it can use one.
     """
 
     def __init__(
@@ -49,8 +63,9 @@ class Condensation:
         *,
         per_class: bool = False,
         rounds: int = 1,
+        sketcher: Sketcher | None = None,
     ) -> None:
-        self.problem, self.synthetic, self.passes = problem, synthetic, passes
+        self.problem, self.synthetic, self.passes, self.sketcher = problem, synthetic, passes, sketcher
         self._encoders, self._per_class, self._rounds = encoders, per_class, rounds
 
     def step(self, i: int) -> Metrics:

@@ -1,12 +1,16 @@
-"""A condensation that is ready to begin, whatever it condenses."""
+"""A condensation that is ready to begin, whatever it condenses, and the one way to run it."""
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, is_dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any
 
+from lqm.condensed import CondensedSet
 from lqm.distances import DISTANCES, Distance
-from lqm.engine import Config, Method
+from lqm.engine import Config, Method, RunFolder, run
+from lqm.engine.loop import Judge
+from lqm.engine.progress import warn
 from lqm.utils.errors import ConfigError
 
 
@@ -22,35 +26,97 @@ class Stage:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run, and what to write down about it.
+    """What to run, and what to record about it.
 
     Attributes:
-        source: the real data, by which the set may be judged.
+        source: the real data, by which the set may be evaluated.
         config: what makes the run this run; another one is refused in the same folder.
         record: what the manifest says besides.
         title: of the progress.
-        words: what the user should know before it begins, a line each.
-        start: the choice of the start, if that takes steps of its own.
+        notes: what the user should know before it begins, a line each.
+        experts: trains or opens the experts that the method needs.
+        init: the choice of the init, if that takes steps of its own.
     """
 
-    learner: Method
+    method: Method
     steps: int
     source: Any
     config: Config
     record: Mapping[str, Any]
     title: str
-    words: tuple[str, ...]
-    start: Stage | None = None
+    notes: tuple[str, ...] = ()
+    experts: Callable[[], object] | None = None
+    init: Stage | None = None
+
+    def result(self, **more: Any) -> CondensedSet:
+        """The set as it is now, with its whole manifest."""
+        result = self.method.result()
+        return replace(result, manifest={**self.config, **self.record, **more, **result.manifest})
+
+
+@dataclass(frozen=True)
+class Following:
+    """How a run is shown, saved and followed.
+
+    Attributes:
+        show_progress: whether to show the steps and the time left.
+        checkpoint_seconds: time between checkpoints.
+        judge: evaluates the set along the way.
+        tensorboard: whether to write event files to the run folder.
+    """
+
+    show_progress: bool = True
+    checkpoint_seconds: float = 10.0
+    judge: Judge | None = None
+    tensorboard: bool = False
+
+
+def learn(plan: Plan, folder: RunFolder | None, following: Following) -> CondensedSet:
+    """Run a plan to its last step, from where it was stopped before."""
+    if following.show_progress:
+        for line in plan.notes:
+            warn(line)
+    shown: dict[str, Any] = {
+        "checkpoint_seconds": following.checkpoint_seconds,
+        "show_progress": following.show_progress,
+    }
+    seconds = 0.0
+    if plan.experts:
+        plan.experts()
+    if plan.init and not _begun(folder):
+        with _init_folder(folder, plan) as place:
+            seconds = run(plan.init.method, plan.init.steps, place, name=plan.init.title, **shown)
+        plan.init.then()
+    seconds += run(
+        plan.method,
+        plan.steps,
+        folder,
+        name=plan.title,
+        judge=following.judge,
+        tensorboard=following.tensorboard,
+        **shown,
+    )
+    return plan.result(seconds=round(seconds, 3))
+
+
+def _begun(folder: RunFolder | None) -> bool:
+    """Whether a run has made steps already, and so needs no init."""
+    return folder is not None and (folder.path / "checkpoints").exists()
+
+
+def _init_folder(folder: RunFolder | None, plan: Plan) -> AbstractContextManager[RunFolder | None]:
+    """A folder of its own for choosing the init, so that it too goes on where it was stopped."""
+    if folder is None:
+        return nullcontext()
+    return RunFolder(folder.path / "start", plan.config, plan.record["environment"])
 
 
 def distance_for(method: str, *, matches: bool, distance: Distance | None) -> Distance | None:
-    """The distance that a method is to match by, if it matches: LQM unless another is given."""
+    """The distance that a method is to match by, if it matches features: LQM unless another is given."""
     if matches:
         return distance or DISTANCES["lqm"]
     if distance is not None:
-        raise ConfigError(
-            f"method '{method}' chooses real records and matches no distance; leave the distance out"
-        )
+        raise ConfigError(f"method '{method}' matches no distance of features; leave the distance out")
     return None
 
 

@@ -1,10 +1,11 @@
 """What is to be condensed: everything that a method is told but its own settings."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import torch
 
-from lqm.banks import Bank, Sketch
+from lqm.banks import Experts, Sketch
 from lqm.distances import DISTANCES, Distance
 
 
@@ -19,13 +20,13 @@ class Problem:
         seed: everything random follows from it.
         device: where to compute.
         sketch: what many encoders left behind of the real data, in place of passes over it.
-        experts: networks along their training on the real data.
+        experts: opens a bank of networks along their training on the real data.
     """
 
     class_names: tuple[str, ...]
     counts: tuple[int, ...]
-    distance: Distance = DISTANCES["lqm"]
+    distance: Distance = field(default_factory=lambda: DISTANCES["lqm"])
     seed: int
     device: torch.device
     sketch: Sketch | None = None
-    experts: Bank | None = None
+    experts: Callable[[], Experts] | None = None

@@ -10,6 +10,7 @@ from torch import Tensor
 from lqm.condensed import CondensedSet
 from lqm.engine.optimizers import load_moments, save_moments
 from lqm.methods.batch import Batch
+from lqm.methods.plan import Stage
 
 
 class Learnable:
@@ -97,6 +98,10 @@ class Synthetic(ABC):
     @abstractmethod
     def result(self) -> CondensedSet:
         """The set as it is now."""
+
+    def init_stage(self) -> Stage | None:
+        """The choice of the init, if that takes steps of its own."""
+        return None
 
     def begin_step(self) -> None:
         """Get ready for the updates of a step."""

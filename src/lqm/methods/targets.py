@@ -11,6 +11,7 @@ from lqm.engine.randomness import generator, seeded
 from lqm.methods.batch import Batch
 from lqm.methods.encoders import Encoder, Encoders
 from lqm.methods.objectives import Objective, Samples
+from lqm.methods.objectives.features import FeatureMatching
 
 
 class GroupTarget(NamedTuple):
@@ -144,7 +145,7 @@ class SketchTargets:
     def __init__(
         self,
         sketch: Sketch,
-        objective: Objective,
+        objective: FeatureMatching,
         groups: Sequence[Sequence[int]],
         *,
         encoder: Callable[[Shard, int], Encoder],

@@ -25,7 +25,7 @@ def recipe_tables(source: str | None = None) -> Iterator[Table]:
     for name in [source] if source else known:
         rows = []
         for recipe in load_recipes(name).values():
-            settings = make_settings(METHODS[recipe.method].Settings, recipe.settings)
+            settings = make_settings(METHODS[recipe.method].settings, recipe.settings)
             paper = ", ".join(f"{distance} {accuracy}" for distance, accuracy in recipe.paper.items())
             cells = (recipe.name, f"{settings.steps:,}", settings.network, paper, recipe.cost)
             rows.append(cells)

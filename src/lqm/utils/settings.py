@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
+from lqm.utils.old_names import current_settings
 
 T = TypeVar("T")
 
@@ -26,6 +27,7 @@ def make_settings(kind: type[T], values: Mapping[str, Any]) -> T:
         ConfigError: with the setting, what it was given, and what would be right.
     """
     known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
+    values = current_settings(values)
     for name in values:
         choose(name, known, "setting")
     try:

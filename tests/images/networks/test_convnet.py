@@ -3,12 +3,12 @@ import torch
 from torch import nn
 
 from lqm.engine.randomness import seeded
-from lqm.images.networks import ConvNet, Embedding, Sight, make_network
+from lqm.images.networks import ConvNet, Embedding, Encoder, make_network
 from lqm.utils.errors import ConfigError
 
 
 def in_chunks(network, images):
-    (features,) = Sight(network, Embedding(network), whole=False).of_many(images)
+    (features,) = Encoder(network, Embedding(network), whole=False).encode(images)
     return features
 
 

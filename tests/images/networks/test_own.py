@@ -6,14 +6,14 @@ import torch
 from safetensors.torch import load, save
 from torch import nn
 
-from lqm.images.networks import ConvNet, Embedding, Network, Sight, factory_name, make_network
+from lqm.images.networks import ConvNet, Embedding, Network, Encoder, factory_name, make_network
 from lqm.utils.errors import ConfigError
 
 SHAPE = (1, 8, 8)
 
 
 def in_chunks(network, images):
-    (features,) = Sight(network, Embedding(network), whole=False).of_many(images)
+    (features,) = Encoder(network, Embedding(network), whole=False).encode(images)
     return features
 
 

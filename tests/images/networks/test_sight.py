@@ -14,11 +14,11 @@ from lqm.images.networks import (
     Embedding,
     Logits,
     Network,
-    Sights,
+    EncoderFactory,
     make_network,
-    numbers_found,
+    count_activations,
     sight,
-    sights,
+    encoder_factory,
 )
 
 SHAPE = (1, 8, 8)
@@ -42,7 +42,7 @@ def compiled():
     if problem := compile_problem():
         pytest.skip(f"torch can't compile here: {problem}")
     compute = Compute(compile=True)
-    return {"attention": Sights(Attention.of(4.0), compute), "logits": Sights(Logits, compute)}
+    return {"attention": EncoderFactory(Attention.of(4.0), compute), "logits": EncoderFactory(Logits, compute)}
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def chunks(monkeypatch):
 
 
 def eager(look, made):
-    return Sights(look, Compute()).of(made)
+    return EncoderFactory(look, Compute()).of(made)
 
 
 def test_compiled_features_and_attention_are_the_eager_ones_and_so_are_the_gradients(compiled):
@@ -113,11 +113,11 @@ def test_a_last_chunk_is_padded_and_that_changes_nothing(compiled, chunks):
     made = network(2).requires_grad_(False)
     one = compiled["attention"].of(made)
     whole = images(3 * CHUNK)
-    expected = eager(Attention.of(4.0), made).of_many(whole)
-    full = one.of_many(whole)
+    expected = eager(Attention.of(4.0), made).encode(whole)
+    full = one.encode(whole)
     before = torch._dynamo.utils.counters["stats"]["unique_graphs"]
     for count in (CHUNK + 1, 2 * CHUNK + 5, 3 * CHUNK - 1):
-        for part, all_of_it, theirs in zip(one.of_many(whole[:count]), full, expected, strict=True):
+        for part, all_of_it, theirs in zip(one.encode(whole[:count]), full, expected, strict=True):
             assert len(part) == count
             assert part.equal(all_of_it[:count]), "the other images of a chunk have no say"
             torch.testing.assert_close(part, theirs[:count], **CLOSE)
@@ -138,7 +138,7 @@ def sizes(monkeypatch, chunks):
 
 def test_many_images_go_through_in_chunks(sizes):
     made = network(0)
-    (found,) = eager(Embedding, made).of_many(images(21))
+    (found,) = eager(Embedding, made).encode(images(21))
     assert sizes == [8, 8, 5]
     assert not found.requires_grad
     torch.testing.assert_close(found, made.embed(images(21)).detach(), **CLOSE)
@@ -146,10 +146,10 @@ def test_many_images_go_through_in_chunks(sizes):
 
 def test_a_network_that_normalises_by_its_batch_sees_all_at_once_unless_it_is_in_use(sizes):
     made = network(0, "convnet:width=8:norm=batch")
-    eager(Embedding, made).of_many(images(21))
+    eager(Embedding, made).encode(images(21))
     assert sizes == [21]
     sizes.clear()
-    eager(Embedding, made.eval()).of_many(images(21))
+    eager(Embedding, made.eval()).encode(images(21))
     assert sizes == [8, 8, 5]
 
 
@@ -160,7 +160,7 @@ def test_chunks_are_of_few_large_images_or_many_small_ones(size, chunk):
 
 def test_numbers_are_those_of_all_layers_and_the_network_is_left_as_it_was():
     made = network(0)
-    found = numbers_found(made, SHAPE)
+    found = count_activations(made, SHAPE)
     assert made.training
     assert not any(module._forward_hooks for module in made.modules())
     images, expected = torch.zeros(1, *SHAPE), 0
@@ -195,8 +195,8 @@ def test_bf16_features_are_within_2_percent():
     if problem := try_bf16("cpu").problem:
         pytest.skip(problem)
     made = network(0, "convnet:width=32").requires_grad_(False)
-    exact, rounded = (Sights(Embedding, Compute(precision=word)).of(made) for word in ("fp32", "bf16"))
-    (expected,), (found,) = exact.of_many(images(600)), rounded.of_many(images(600))
+    exact, rounded = (EncoderFactory(Embedding, Compute(precision=word)).of(made) for word in ("fp32", "bf16"))
+    (expected,), (found,) = exact.encode(images(600)), rounded.encode(images(600))
     assert found.dtype == torch.float32
     difference = (found - expected).norm() / expected.norm()
     assert 1e-5 < difference < 0.02

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from lqm.images.networks import NETWORKS, Embedding, Sight, check_spec, describe, make_network
+from lqm.images.networks import NETWORKS, Embedding, Encoder, check_spec, describe, make_network
 from lqm.utils.errors import ConfigError
 
 WITH_NORM = ["convnet", "vgg11", "resnet18"]
@@ -10,7 +10,7 @@ ALL = [*NETWORKS, *(f"{name}:norm=batch" for name in WITH_NORM)]
 
 
 def in_chunks(network, images):
-    (features,) = Sight(network, Embedding(network), whole=False).of_many(images)
+    (features,) = Encoder(network, Embedding(network), whole=False).encode(images)
     return features
 
 

@@ -13,7 +13,8 @@ from lqm.graphs.continual.settings import (
     SubgraphSettings,
 )
 from lqm.graphs.continual.storing import Store, store_nearest_to_mean, store_random, store_subgraph
-from lqm.graphs.methods import METHODS, GraphMethod
+from lqm.graphs.methods import METHODS
+from lqm.methods.spec import MethodSpec
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class ContinualMethod:
 
     learning: type[LearningSettings]
     memory: type[Any] = NoSettings
-    condense: GraphMethod | None = None
+    condense: MethodSpec | None = None
     store: Store | None = None
     keeps: bool = True
 
@@ -41,7 +42,7 @@ class ContinualMethod:
 
 
 def _condensed(name: str, learning: type[LearningSettings]) -> ContinualMethod:
-    return ContinualMethod(learning, METHODS[name].Settings, condense=METHODS[name])
+    return ContinualMethod(learning, METHODS[name].settings, condense=METHODS[name])
 
 
 CONTINUAL_METHODS: dict[str, ContinualMethod] = {

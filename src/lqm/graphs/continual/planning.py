@@ -6,12 +6,14 @@ from typing import Any
 
 import torch
 
+from lqm.banks import Sketch, require_same_source, sketched_method, sketched_settings
 from lqm.distances import Distance
 from lqm.engine import Config
 from lqm.graphs.budget import parse_budget, shares
 from lqm.graphs.continual.methods import CONTINUAL_METHODS, ContinualMethod
 from lqm.graphs.continual.settings import divide_settings
 from lqm.graphs.continual.words import budget_in_words
+from lqm.graphs.methods import METHODS
 from lqm.graphs.networks import make_network
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.splits import random_split
@@ -19,6 +21,7 @@ from lqm.graphs.stream import Stream
 from lqm.methods.plan import distance_for, distance_record, in_words
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
+from lqm.utils.settings import make_settings
 
 SCORINGS = dict.fromkeys(("class", "task"))
 
@@ -51,16 +54,18 @@ class ContinualPlan:
         stream: the tasks.
         counts: nodes of each class in the memory of each task; empty without a memory.
         config: what makes the run this run; another one is refused in the same folder.
-        words: what the user should know before it begins, a line each.
+        notes: what the user should know before it begins, a line each.
         origin: the words with which the graph is found again; None if it was made in Python.
+        sketch: of the same stream, in place of passes over its nodes.
     """
 
     request: Request
     stream: Stream
     counts: Sequence[Sequence[int]]
     config: Config
-    words: tuple[str, ...]
+    notes: tuple[str, ...]
     origin: dict[str, Any] | None
+    sketch: Sketch | None = None
 
 
 def check_request(
@@ -96,13 +101,22 @@ def check_request(
 
 
 def plan_continual(
-    request: Request, source: GraphSource, stream: Stream, seed: int, words: Mapping[str, Any]
+    request: Request,
+    source: GraphSource,
+    stream: Stream,
+    seed: int,
+    words: Mapping[str, Any],
+    sketch: Sketch | None = None,
 ) -> ContinualPlan:
     """The plan for a stream of a source; `words` are those with which the stream was made.
 
     Raises:
-        ConfigError: when a task has fewer training nodes than the budget, or there is no such classifier.
+        ConfigError: when a task has fewer training nodes than the budget, there is no such classifier, or a
+            sketch is of something else.
     """
+    record = stream_source(source)
+    if sketch:
+        request = _with_sketch(request, sketch, record, words)
     with torch.device("meta"):  # whether it can be made is seen without weights
         make_network(request.learning.classifier, stream.tasks[0].graph.width, len(stream.class_names))
     tasks = " | ".join(", ".join(stream.names(task)) for task in stream.tasks)
@@ -118,7 +132,7 @@ def plan_continual(
         stream,
         counts,
         config={
-            "source": {part: word for part, word in unsplit(source).record.items() if part != "split"},
+            "source": record,
             "stream": dict(words),
             "method": request.name,
             "distance": distance_record(request.distance),
@@ -126,10 +140,39 @@ def plan_continual(
             "scoring": request.scoring,
             "seed": seed,
             "settings": settings,
+            **({"sketch": sketch.identity} if sketch else {}),
         },
-        words=(*notes, "settings: " + in_words(settings)),
+        notes=(*notes, "settings: " + in_words(settings)),
         origin=source.origin,
+        sketch=sketch,
     )
+
+
+def stream_source(source: GraphSource) -> dict[str, Any]:
+    """What tells the source of a stream from another: features, edges, labels and names, but no split."""
+    return {part: word for part, word in unsplit(source).record.items() if part != "split"}
+
+
+def _with_sketch(
+    request: Request, sketch: Sketch, record: Mapping[str, Any], words: Mapping[str, Any]
+) -> Request:
+    """A request whose memory has the settings of a sketch of the same stream."""
+    condense = request.method.condense
+    if condense is None:
+        raise ConfigError(f"method '{request.name}' condenses nothing; leave the sketch out")
+    if request.learning.pseudo_labels != "none":
+        raise ConfigError("pseudo-labels add nodes that a sketch has not seen; leave one of the two out")
+    sketched_method(sketch, request.name, METHODS)
+    require_same_source(sketch, record)
+    if sketch.config.get("stream") != dict(words):
+        raise ConfigError(
+            f"the sketch in {sketch.path} is not of this stream; make one with `lqm sketch` and the same "
+            "options, --classes-per-task among them"
+        )
+    usual = asdict(condense.settings())
+    given = {name: value for name, value in asdict(request.memory).items() if value != usual[name]}
+    settings = sketched_settings(sketch, condense.settings, given, condense.live_settings)
+    return replace(request, memory=make_settings(condense.settings, settings))
 
 
 def unsplit(source: GraphSource) -> GraphSource:

@@ -14,7 +14,7 @@ from lqm.condensed import CondensedNodes, load
 from lqm.engine import Config, RunFolder
 from lqm.engine.checkpoint import latest_checkpoint, save_checkpoint
 from lqm.engine.progress import Progress, warn
-from lqm.graphs.continual.condensing import Condensation
+from lqm.graphs.continual.condensing import MemoryCondenser
 from lqm.graphs.continual.learning import Learner, Lesson, judge, of_memory, whole_graphs
 from lqm.graphs.continual.planning import ContinualPlan
 from lqm.utils.errors import ArtifactError
@@ -95,7 +95,7 @@ def _make_memories(plan: ContinualPlan, place: Place, config: Config) -> list[Co
         return RunFolder(place.folder / name, config, place.machine) if place.folder else nullcontext()
 
     if request.method.condense and request.distance:
-        condensation = Condensation(
+        condenser = MemoryCondenser(
             request.name,
             request.method.condense,
             request.distance,
@@ -104,8 +104,9 @@ def _make_memories(plan: ContinualPlan, place: Place, config: Config) -> list[Co
             request.learning,
             config["seed"],
             place.device,
+            plan.sketch,
         )
-        made, seconds = condensation.memories(stream, below, show_progress=place.show_progress)
+        made, seconds = condenser.memories(stream, below, show_progress=place.show_progress)
     else:
         assert request.method.store is not None
         began = time.monotonic()

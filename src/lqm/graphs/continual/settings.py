@@ -9,6 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from lqm.graphs.networks import check_spec
 from lqm.utils.names import choose
+from lqm.utils.old_names import current_settings
 from lqm.utils.settings import Count, NotNegative, Positive, make_settings
 
 Probability = Annotated[float, Field(ge=0, le=1)]
@@ -102,6 +103,7 @@ def divide_settings(values: Mapping[str, Any], kinds: Sequence[type[Any]]) -> li
     Raises:
         ConfigError: with the setting, and what would be right.
     """
+    values = current_settings(values)
     own = [{field.name for field in fields(kind)} for kind in kinds]
     for name in values:
         choose(name, dict.fromkeys(sorted(set().union(*own))), "setting")

@@ -9,10 +9,10 @@ import torch
 from scipy.sparse import csr_array, issparse
 from torch import Tensor
 
-from lqm import cache
 from lqm.graphs.graph import Graph
 from lqm.graphs.sources.found import Clean
 from lqm.graphs.sources.splits import Split
+from lqm.utils import cache
 from lqm.utils.cache import Packed, kept
 
 # To be raised whenever the same words or files make another graph than before.

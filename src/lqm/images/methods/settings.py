@@ -9,30 +9,37 @@ from lqm.images.networks import check_spec
 from lqm.utils.settings import Count, Positive, Share
 
 NetworkSpec = Annotated[str, AfterValidator(check_spec)]
-Start = Literal["random", "noise", "herding", "k-centre", "k-means"]
+Init = Literal["random", "noise", "herding", "k-centre", "k-means"]
+Update = Literal["summed", "per-class"]
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
 class MatchingSettings:
-    """What every method that matches real and synthetic images is told.
+    """What every method that learns images by matching is told.
 
     Attributes:
         steps: updates of the synthetic set.
         learning_rate: of the images, in normalised pixels.
         real_batch: real images of each class in a step.
-        start: the real images, or the noise, that the synthetic ones are at first.
-        start_steps: training of the network by whose features a start other than random is chosen.
+        init: the real images, or the noise, that the synthetic ones are at first.
+        init_steps: training of the network by whose features an init other than random is chosen.
         network: such as `convnet:width=64:depth=2`.
-        reuse: steps that a view of the real images serves, on average; 1 as in the papers.
-        window: views that a step draws from, the latest ones.
     """
 
     steps: Count = 20_000
     learning_rate: Positive = 1.0
     momentum: Share = 0.5
     real_batch: Count = 256
-    start: Start = "random"
-    start_steps: Count = 200
+    init: Init = "random"
+    init_steps: Count = 200
     network: NetworkSpec = "convnet"
-    reuse: Count = 1
-    window: Count = 1
+
+    def images_per_step(self, classes: int, records: int, *, live: bool) -> float:
+        """Images that go through a network in a step; those with gradients count three times.
+
+        Args:
+            classes: how many classes there are.
+            records: synthetic records of each class.
+            live: whether real images are looked at, not a sketch of them.
+        """
+        return classes * ((self.real_batch if live else 0) + 3 * records)

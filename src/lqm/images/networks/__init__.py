@@ -6,21 +6,21 @@ its constructor that have a default.
 
 from lqm.images.networks.alexnet import AlexNet
 from lqm.images.networks.convnet import ConvNet
+from lqm.images.networks.encoder import (
+    Embedding,
+    Encoder,
+    EncoderFactory,
+    Logits,
+    Readout,
+    count_activations,
+    encoder_factory,
+    uses_batch_statistics,
+)
 from lqm.images.networks.lenet import LeNet
 from lqm.images.networks.mlp import MLP
 from lqm.images.networks.network import Network
 from lqm.images.networks.own import NetworkMaker, wrap
 from lqm.images.networks.resnet import ResNet18
-from lqm.images.networks.sight import (
-    Embedding,
-    Logits,
-    Look,
-    Sight,
-    Sights,
-    by_batch,
-    numbers_found,
-    sights,
-)
 from lqm.images.networks.vgg import VGG11
 from lqm.utils.specs import NetworkTable, factory_name
 
@@ -44,17 +44,17 @@ __all__ = [
     "NETWORKS",
     "ConvNet",
     "Embedding",
+    "Encoder",
+    "EncoderFactory",
     "Logits",
-    "Look",
     "Network",
     "NetworkMaker",
-    "Sight",
-    "Sights",
-    "by_batch",
+    "Readout",
     "check_spec",
+    "count_activations",
     "describe",
+    "encoder_factory",
     "factory_name",
     "make_network",
-    "numbers_found",
-    "sights",
+    "uses_batch_statistics",
 ]

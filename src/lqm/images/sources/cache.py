@@ -5,9 +5,9 @@ from pathlib import Path
 
 import PIL
 
-from lqm import cache
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.source import Images
+from lqm.utils import cache
 from lqm.utils.cache import Packed, kept
 
 

@@ -1,4 +1,4 @@
-"""What a network finds in images: with gradients, or in many without; compiled once for all of a kind."""
+"""Networks as encoders: readouts of images with gradients, or of many without; compiled once for a kind."""
 
 import copy
 from collections.abc import Callable
@@ -11,9 +11,9 @@ from torch.func import functional_call
 from lqm.engine.compute import Compute
 from lqm.images.networks.network import Network
 
-Found = tuple[Tensor, ...]
-# Makes a module that holds a network as `network` and finds something in images.
-Look = Callable[[Network], nn.Module]
+Readouts = tuple[Tensor, ...]
+# Makes a module that holds a network as `network` and reads something out of images.
+Readout = Callable[[Network], nn.Module]
 
 _BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 # Pixels of the images that go through a network at once: then the maps of a layer stay in the cache.
@@ -27,7 +27,7 @@ class Embedding(nn.Module):
         super().__init__()
         self.network = network
 
-    def forward(self, images: Tensor) -> Found:
+    def forward(self, images: Tensor) -> Readouts:
         """Images [B, C, H, W] to one tensor [B, F]."""
         return (self.network.embed(images),)
 
@@ -39,40 +39,53 @@ class Logits(nn.Module):
         super().__init__()
         self.network = network
 
-    def forward(self, images: Tensor) -> Found:
+    def forward(self, images: Tensor) -> Readouts:
         """Images [B, C, H, W] to one tensor [B, classes]."""
         return (self.network(images),)
 
 
-class Sight:
-    """What one network finds in images.
+class Encoder:
+    """A network as the methods use it: it turns images into readouts.
 
     Args:
         network: the network; its weights may change afterwards, its mode (training or not) may not.
-        run: images to what is found.
+        run: images to readouts.
         whole: whether a chunk must have the size that `run` was compiled for.
+        accuracy: the network's own, on what it has learned from, if it learns.
     """
 
-    def __init__(self, network: Network, run: Callable[[Tensor], Found], *, whole: bool) -> None:
-        self.network, self._run, self._whole = network, run, whole
+    def __init__(
+        self,
+        network: Network,
+        run: Callable[[Tensor], Readouts],
+        *,
+        whole: bool,
+        accuracy: float | None = None,
+    ) -> None:
+        self.network, self._run, self._whole, self.accuracy = network, run, whole, accuracy
 
-    def __call__(self, images: Tensor) -> Found:
-        """What is found in images, each part [B, ...], with gradients."""
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The accuracy of a network that learns."""
+        return {} if self.accuracy is None else {"network_accuracy": self.accuracy}
+
+    def readouts(self, images: Tensor) -> Readouts:
+        """What is read out of images, each [B, ...], with gradients."""
         return self._run(images)
 
     @torch.no_grad()
-    def of_many(self, images: Tensor) -> Found:
+    def encode(self, images: Tensor) -> Readouts:
         """The same without gradients, in memory that does not grow with the number of images.
 
         All at once only if the network normalises by its batch.
         """
-        if by_batch(self.network):
+        if uses_batch_statistics(self.network):
             return self._run(images)
         parts = images.split(chunk_size(images))
         found = [self._padded(part, len(parts[0])) if self._whole else self._run(part) for part in parts]
         return tuple(torch.cat(pieces) for pieces in zip(*found, strict=True))
 
-    def _padded(self, images: Tensor, size: int) -> Found:
+    def _padded(self, images: Tensor, size: int) -> Readouts:
         missing = size - len(images)
         if not missing:
             return self._run(images)
@@ -80,44 +93,47 @@ class Sight:
         return tuple(found[: len(images)] for found in self._run(torch.cat([images, more])))
 
 
-class Sights:
-    """Makes the sights of networks that differ in nothing but their weights.
+class EncoderFactory:
+    """Makes encoders of networks that differ in nothing but their weights.
 
     Compiled code takes the weights as arguments, so that it serves all of these networks.
     """
 
-    def __init__(self, look: Look, compute: Compute) -> None:
-        self._look, self._compute = look, compute
+    def __init__(self, readout: Readout, compute: Compute) -> None:
+        self._readout, self._compute = readout, compute
         # By whether the network is in training mode, which is part of the code.
-        self._compiled: dict[bool, Callable[[Tensor, dict[str, Tensor]], Found]] = {}
+        self._compiled: dict[bool, Callable[[Tensor, dict[str, Tensor]], Readouts]] = {}
 
-    def of(self, network: Network) -> Sight:
-        """The sight of one network."""
+    def of(self, network: Network, accuracy: float | None = None) -> Encoder:
+        """The encoder of one network."""
         if not self._compute.compile:
-            return Sight(network, self._compute.faster(self._look(network)), whole=False)
+            run = self._compute.faster(self._readout(network))
+            return Encoder(network, run, whole=False, accuracy=accuracy)
         if network.training not in self._compiled:
-            shell = self._look(copy.deepcopy(network))
+            shell = self._readout(copy.deepcopy(network))
             self._compiled[network.training] = self._compute.faster(
                 lambda images, weights: functional_call(shell, weights, (images,))
             )
-        run = self._compiled[network.training]
-        return Sight(network, lambda images: run(images, _weights(network)), whole=True)
+        compiled = self._compiled[network.training]
+        return Encoder(
+            network, lambda images: compiled(images, _weights(network)), whole=True, accuracy=accuracy
+        )
 
 
 @lru_cache(maxsize=64)
-def sights(kind: object, look: Look, compute: Compute) -> Sights:
-    """The sights of networks of one kind; the same object for the same kind, so that it is compiled once.
+def encoder_factory(kind: object, readout: Readout, compute: Compute) -> EncoderFactory:
+    """Makes encoders of networks of one kind; the same object for the same kind, so that it compiles once.
 
     Args:
         kind: all that tells these networks from others but their weights: spec, shape and classes.
-        look: what is wanted of a network.
+        readout: what is wanted of a network.
         compute: how it is run.
     """
-    return Sights(look, compute)
+    return EncoderFactory(readout, compute)
 
 
-def by_batch(network: Network) -> bool:
-    """Whether what a network finds in an image depends on the others of its batch."""
+def uses_batch_statistics(network: Network) -> bool:
+    """Whether the readout of an image depends on the others of its batch."""
     return network.training and any(isinstance(module, _BATCH_NORMS) for module in network.modules())
 
 
@@ -127,8 +143,8 @@ def chunk_size(images: Tensor) -> int:
 
 
 @torch.no_grad()
-def numbers_found(network: Network, shape: tuple[int, int, int]) -> int:
-    """How many numbers all layers give for one image: what compiling saves time on."""
+def count_activations(network: Network, shape: tuple[int, int, int]) -> int:
+    """How many activations all layers give for one image: what compiling saves time on."""
     total = 0
 
     def count(module: nn.Module, given: object, found: object) -> None:
@@ -148,6 +164,6 @@ def numbers_found(network: Network, shape: tuple[int, int, int]) -> int:
 
 
 def _weights(network: Network) -> dict[str, Tensor]:
-    """Parameters and buffers as a look calls them, whose `network` they belong to."""
+    """Parameters and buffers as a readout calls them, whose `network` they belong to."""
     named = (*network.named_parameters(), *network.named_buffers())
     return {f"network.{name}": tensor for name, tensor in named}

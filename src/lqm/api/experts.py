@@ -1,0 +1,160 @@
+"""Experts: networks trained on the real images, with a snapshot after each epoch."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Unpack
+
+from lqm.api.domains import domain_of
+from lqm.api.requests import CondenseRequest, ExpertsOptions, ExpertsRequest, SketchRequest, SourceLike
+from lqm.banks import EXPERTS, BankWriter, Experts, require_same_source
+from lqm.engine import environment, recorded, resolve_device
+from lqm.engine.compute import decide
+from lqm.engine.progress import Progress, warn
+from lqm.images.experts import ExpertSettings, snapshot
+from lqm.images.networks import count_activations
+from lqm.images.problem import ImageProblem
+from lqm.images.sources import ImageSource
+from lqm.methods.plan import in_words
+from lqm.methods.spec import ExpertsNeeded, MethodSpec
+from lqm.utils.errors import ConfigError
+from lqm.utils.settings import Count, check, make_settings
+
+
+def experts(source: SourceLike, *, out: str | Path, **options: Unpack[ExpertsOptions]) -> Experts:
+    """Train networks on real images and keep their weights after each epoch.
+
+    A training that was stopped goes on after its last epoch, and ends bit for bit like one that was not. More
+    networks, or more epochs at a constant rate, are added to those that are there. `condense` and `sketch` use
+    the bank as `experts=...`.
+
+    Args:
+        source: a name, a path or an `ImageSource`.
+        out: the folder of the bank.
+        **options: see `ExpertsRequest`.
+
+    Raises:
+        LqmError: for anything that can't be used, before any work starts.
+    """
+    return train_experts(ExpertsRequest(source=source, out=out, **options))
+
+
+def train_experts(request: ExpertsRequest) -> Experts:
+    """See `experts`."""
+    for name in ("networks", "epochs"):
+        check(name, getattr(request, name), Count)
+    if request.out is None:
+        raise ConfigError("experts need a folder; give one as out")
+    domain = domain_of(request)
+    if domain.name != "images":
+        raise ConfigError(f"experts learn from images, and '{request.source}' is {domain.article}")
+    named = {} if request.network is None else {"network": request.network}
+    settings = make_settings(ExpertSettings, {**(request.settings or {}), **named})
+    source: ImageSource = domain.load(request)
+    device = resolve_device(request.device)
+    problem = ImageProblem(
+        class_names=source.class_names,
+        counts=(1,) * len(source.class_names),
+        seed=request.seed,
+        device=device,
+        source=source,
+    )
+    images = request.networks * request.epochs * len(source.train.labels)
+    activations = count_activations(problem.fresh_network(settings.network, "check", 0), source.shape)
+    compute, notes = decide(
+        request.compile or "auto",
+        request.precision or "fp32",
+        device,
+        activations=3.0 * images * activations,
+        before=recorded(request.out)["environment"],
+    )
+    problem = replace(problem, compute=compute)
+    # A schedule is made for so many epochs, and none but a constant one can go on after them.
+    length = {} if settings.schedule == "constant" else {"epochs": request.epochs}
+    config = {"source": source.record, "seed": request.seed, "settings": asdict(settings), **length}
+    machine = environment(device) | asdict(compute)
+    with BankWriter(Path(request.out), EXPERTS, config, machine) as writer:
+        finished = writer.finished()
+        keys = [(n, e) for n in range(request.networks) for e in range(request.epochs + 1)]
+        missing = [key for key in keys if key not in finished]
+        if request.show_progress:
+            for line in (f"experts: {in_words(asdict(settings))}", *notes):
+                warn(line)
+            if len(missing) < len(keys):
+                warn(f"{len(keys) - len(missing)} of {len(keys)} snapshots are there already")
+        with Progress("experts", len(missing), shown=request.show_progress) as bar:
+            for done, (network, epoch) in enumerate(missing, start=1):
+                made = snapshot(
+                    problem,
+                    settings,
+                    network,
+                    epoch,
+                    lambda n=network, e=epoch: writer.read(n, e - 1).tensors(),  # type: ignore[misc]
+                    epochs=request.epochs,
+                )
+                writer.write((network, epoch), made)
+                right, seen = made["counts"].tolist()
+                bar.update(done, {"accuracy so far": right / seen} if seen else {})
+    return Experts(request.out, request.networks, request.epochs)
+
+
+@dataclass(frozen=True)
+class ExpertSource:
+    """Experts for a run: `open` gives the bank, after training it if need be; `record` is for its config."""
+
+    open: Callable[[], Experts]
+    record: dict[str, Any]
+
+
+def experts_for(
+    request: CondenseRequest | SketchRequest,
+    method: str,
+    spec: MethodSpec,
+    settings: Any,
+    source: Any,
+) -> ExpertSource | None:
+    """The experts that were given, or those that the method would train for itself; None if it needs none.
+
+    Raises:
+        LqmError: when a bank was given that can't be used.
+    """
+    needed = spec.experts(settings) if spec.experts else None
+    if request.experts is not None:
+        if not (needed or "student_batch" in spec.sketch_settings):
+            raise ConfigError(f"method '{method}' uses no experts; leave them out")
+        bank = Experts(request.experts, needed.networks if needed else None)
+        require_same_source(bank, source.record)
+        own = bank.config["settings"]["network"]
+        if own != settings.network:
+            raise ConfigError(
+                f"the experts in {bank.path} are {own}, not {settings.network}; give network = {own}"
+            )
+        return ExpertSource(lambda: bank, bank.identity)
+    return _own_experts(request, needed, source) if needed else None
+
+
+def _own_experts(request: Any, needed: ExpertsNeeded, source: Any) -> ExpertSource:
+    """Experts in the folder of the run, or in a folder that goes with it."""
+    training = ExpertsRequest(
+        source=source,
+        networks=needed.networks,
+        epochs=needed.epochs,
+        settings=asdict(needed.settings),
+        seed=request.seed,
+        device=request.device,
+        show_progress=request.show_progress,
+    )
+
+    @cache
+    def trained() -> Experts:
+        if request.out is not None:
+            return train_experts(replace(training, out=Path(request.out) / "experts"))
+        temporary = tempfile.TemporaryDirectory()
+        bank = train_experts(replace(training, out=Path(temporary.name) / "experts"))
+        bank.temporary = temporary  # type: ignore[attr-defined]
+        return bank
+
+    record = {"networks": needed.networks, "epochs": needed.epochs, "settings": asdict(needed.settings)}
+    return ExpertSource(trained, record)

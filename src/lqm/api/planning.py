@@ -1,0 +1,119 @@
+"""From a request to a condensation that is ready to begin: the same for every kind of data."""
+
+from dataclasses import asdict
+from typing import Any
+
+import torch
+
+from lqm.api.domains import domain_of
+from lqm.api.experts import experts_for
+from lqm.api.requests import CondenseRequest
+from lqm.banks import (
+    Sketch,
+    advice,
+    require_fine_enough,
+    require_same_source,
+    sketched_method,
+    sketched_settings,
+)
+from lqm.distances import DISTANCES, Distance
+from lqm.engine import environment, recorded
+from lqm.methods.condensation import Condensation
+from lqm.methods.domain import Choices
+from lqm.methods.plan import Plan, distance_for, distance_record, in_words, titled
+from lqm.utils.names import choose
+from lqm.utils.settings import make_settings
+
+
+def plan_condensation(request: CondenseRequest, device: torch.device) -> Plan:
+    """Everything decided, checked and put together; nothing learned yet.
+
+    Raises:
+        LqmError: for anything that can't be used.
+    """
+    distance = chosen_distance(request.distance)
+    domain = domain_of(request)
+    given = given_settings(request)
+    if request.method is not None:
+        make_settings(choose(request.method, domain.methods, f"method for {domain.name}").settings, given)
+    domain.check(request)
+    before = recorded(request.out)
+    sketch = _open_sketch(request, before["config"])
+    source = domain.load(request)
+    method = request.method
+    if sketch:
+        require_same_source(sketch, source.record)
+        method = sketched_method(sketch, method, domain.methods)
+    recipe = domain.recipe(source, method, request.recipe, request.per_class, device)
+    spec = domain.methods[recipe.method]
+    matched = distance_for(recipe.method, matches=spec.matches, distance=distance)
+    if sketch:
+        given = sketched_settings(sketch, spec.settings, given, spec.live_settings)
+    settings = make_settings(spec.settings, recipe.settings | given)
+    experts = experts_for(request, recipe.method, spec, settings, source)
+    choices = Choices(
+        request=request,
+        source=source,
+        recipe=recipe,
+        spec=spec,
+        settings=settings,
+        distance=matched,
+        device=device,
+        sketch=sketch,
+        experts=experts.open if experts else None,
+        before=before["environment"],
+    )
+    prepared = domain.prepare(choices)
+    built = spec.build(prepared.problem, settings)
+    if sketch and isinstance(built, Condensation):
+        require_fine_enough(sketch, matched, max(built.synthetic.counts))
+    fixed = dict(prepared.settings)
+    steps = fixed.pop("steps")
+    heading = f"recipe {recipe.name}: " if recipe.name else "settings: "
+    return Plan(
+        built,
+        steps,
+        source=source,
+        config={
+            "source": source.record,
+            "method": recipe.method,
+            "distance": distance_record(matched),
+            **prepared.size,
+            "seed": request.seed,
+            "settings": fixed,
+            **({"sketch": sketch.identity} if sketch else {}),
+            **({"experts": experts.record} if experts else {}),
+        },
+        record={
+            "recipe": recipe.name,
+            "steps": steps,
+            "origin": source.origin,
+            "evaluation": asdict(domain.evaluator.protocols[recipe.protocol]),
+            "environment": environment(device) | dict(prepared.compute),
+        },
+        title=titled(recipe.method, matched),
+        notes=(*prepared.notes, heading + in_words({"steps": steps, **fixed}), *advice(sketch, steps)),
+        experts=experts.open if experts else None,
+        init=built.synthetic.init_stage() if isinstance(built, Condensation) else None,
+    )
+
+
+def chosen_distance(distance: str | Distance | None) -> Distance | None:
+    """The distance of that name, or the object itself, if it is one."""
+    found = choose(distance, DISTANCES, "distance") if isinstance(distance, str) else distance
+    distance_record(found)
+    return found
+
+
+def given_settings(request: Any) -> dict[str, Any]:
+    """The settings of a request, with the network among them if it has a name."""
+    named = {"network": request.network} if isinstance(request.network, str) else {}
+    return {**(request.settings or {}), **named}
+
+
+def _open_sketch(request: CondenseRequest, config: dict[str, Any]) -> Sketch | None:
+    """The sketch; of a run that is resumed, as many encoders as it began with, though there may be more now."""
+    if request.sketch is None:
+        return None
+    before = config.get("sketch")
+    return Sketch(request.sketch, int(before["encoders"]) if before else None)

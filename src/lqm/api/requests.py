@@ -1,0 +1,322 @@
+"""What the public functions are asked: frozen and typed, filled by keyword arguments or the command line.
+
+Types that need torch are names for `str` at run time, which is what the command line gives: `lqm --help` does
+not wait for torch.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypedDict
+
+import tyro
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    from lqm.distances import Distance
+    from lqm.graphs.sources import GraphSource
+    from lqm.images.networks import NetworkMaker
+    from lqm.images.sources import ImageSource
+
+    SourceLike: TypeAlias = str | Path | ImageSource | GraphSource | Data
+    DistanceLike: TypeAlias = str | Distance
+    NetworkLike: TypeAlias = str | NetworkMaker
+    Names: TypeAlias = str | Sequence[str]
+    Settings: TypeAlias = Mapping[str, object]
+else:
+    SourceLike = DistanceLike = NetworkLike = Names = Settings = str
+
+
+def _option(metavar: str) -> object:
+    return tyro.conf.arg(metavar=metavar, help_behavior_hint="")
+
+
+Source = Annotated[tyro.conf.Positional[SourceLike], tyro.conf.arg(metavar="SOURCE")]
+Name = Annotated[str | None, _option("NAME")]
+Folder = Annotated[str | Path | None, _option("FOLDER")]
+Number = Annotated[int | None, _option("N")]
+Flag = tyro.conf.FlagCreatePairsOff[bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceRequest:
+    """Data to look at, and where to compute.
+
+    Attributes:
+        source: digits, mnist, cifar10, cifar100, tinyimagenet, a folder of class folders, .npz, .parquet; or
+            a graph: digits-knn, synthetic:nodes=10000,..., .npz, a folder of Planetoid, Reddit or OGB.
+        data_dir: Where the named sources are, else LQM_DATA.
+        size: Images: scale and cut each to this many pixels square.
+        test_fraction: Images: share held out to test by, if the source has no test set (default 0.2).
+        augmentation: Images: what leaves a label right: color,crop,cutout,flip,scale,rotate.
+        features: Graphs without features: degree, spectral, one-hot.
+        split: Graphs: published (default where there is one), random.
+        device: Where to compute: auto, cpu, cuda, ...
+        show_progress: Whether to show progress and the time left.
+    """
+
+    source: Source
+    data_dir: Folder = None
+    size: Number = None
+    test_fraction: Annotated[float | None, _option("SHARE")] = None
+    augmentation: Annotated[Names | None, _option("NAME,...")] = None
+    features: Name = None
+    split: Name = None
+    device: str = "auto"
+    show_progress: tyro.conf.Suppress[bool] = True
+
+    @property
+    def operations(self) -> list[str] | None:
+        """The augmentation as a list of operations."""
+        given = self.augmentation
+        return given.split(",") if isinstance(given, str) else None if given is None else [*given]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputeRequest(SourceRequest):
+    """How networks on images are run.
+
+    Attributes:
+        compile: Images: whether networks are compiled: auto (default: if it takes long), on, off.
+        precision: Images: fp32 (default), bf16, auto (the faster one that works).
+    """
+
+    compile: Name = None
+    precision: Name = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CondenseRequest(ComputeRequest):
+    """What to condense, how, and into how many records.
+
+    Attributes:
+        out: Folder for the run and its result, else one in runs/; a stopped run goes on.
+        method: dm (default), datadam, idm, dc, dsa, dance; of graphs: cat (default), puma; or real records:
+            random, herding, k-centre, k-means.
+        distance: What is matched: lqm (default), mean, wasserstein, ...; any other word lists them.
+        per_class: Images: synthetic ones of each class (default 10).
+        budget: Graphs: synthetic nodes, or their share of the nodes (default 1%).
+        recipe: Images: settings by name, such as idm-10; `lqm recipes` lists them.
+        sketch: What `lqm sketch` made of the source, in place of passes over it.
+        experts: What `lqm experts` trained on the source, for methods that need it.
+        network: Images: such as convnet:width=64; in Python also a function of shape and classes that
+            returns a module.
+        settings: Settings of the method that differ from the recipe and the paper's defaults.
+        seed: Everything random follows from it.
+        checkpoint_seconds: Time between checkpoints.
+        evaluate_every: Score the set after every N steps and the last.
+        tensorboard: Write event files for TensorBoard.
+    """
+
+    out: Folder = None
+    method: Name = None
+    distance: Annotated[DistanceLike | None, _option("NAME")] = None
+    per_class: Number = None
+    budget: Annotated[int | str | None, _option("N|N%")] = None
+    recipe: Name = None
+    sketch: Folder = None
+    experts: Folder = None
+    network: Annotated[NetworkLike | None, _option("NAME")] = None
+    settings: tyro.conf.Suppress[Settings | None] = None
+    seed: int = 0
+    checkpoint_seconds: tyro.conf.Suppress[float] = 10.0
+    evaluate_every: Number = None
+    tensorboard: Flag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SketchRequest(ComputeRequest):
+    """What to sketch, for which method, and how finely.
+
+    Attributes:
+        out: Folder for the sketch, else one in runs/; a stopped one goes on.
+        method: What the sketch is for: dm (default), datadam, idm; of graphs: cat (default), puma.
+        encoders: How many look at the data; the same command with more of them adds to the sketch.
+        max_per_class: Synthetic records of a class that it is fine enough for; a mosaic of idm has 4.
+        real_batch: Real records of each class that an encoder looks at; all of them if not given.
+        experts: What `lqm experts` trained on the source, whose snapshots are the encoders for idm.
+        network: Images: the network, such as convnet:width=64.
+        settings: Settings of the method on which the real side depends.
+        seed: Of the encoders.
+        classes_per_task: Graphs: sketch a stream of tasks of so many classes, for `lqm continual`.
+        order: Of the classes of a stream: labels, shuffled.
+        order_seed: Of shuffled classes.
+        inter_task_edges: Keep the edges to nodes of earlier tasks of a stream.
+        remainder: Classes that are too few for a task: a smaller last one (last), or left out (drop).
+        split_seed: Of every task's training, validation and test nodes.
+    """
+
+    out: Folder = None
+    method: Name = None
+    encoders: int = 200
+    max_per_class: int = 50
+    real_batch: Number = None
+    experts: Folder = None
+    network: Name = None
+    settings: tyro.conf.Suppress[Settings | None] = None
+    seed: int = 0
+    classes_per_task: Number = None
+    order: str = "labels"
+    order_seed: int = 0
+    inter_task_edges: Flag = False
+    remainder: str = "last"
+    split_seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpertsRequest(ComputeRequest):
+    """Networks to train on real images, and for how long.
+
+    Attributes:
+        out: Folder for the experts, else one in runs/; a stopped training goes on.
+        networks: How many; the same command with more of them adds to the bank.
+        epochs: How long each trains, with a snapshot after each epoch.
+        network: The network, such as convnet:width=64.
+        settings: Settings of the training, such as batch, learning_rate and schedule.
+        seed: Everything random follows from it.
+    """
+
+    out: Folder = None
+    networks: int = 5
+    epochs: int = 20
+    network: Name = None
+    settings: tyro.conf.Suppress[Settings | None] = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContinualRequest:
+    """A stream of tasks, what is kept of each, and how it is learned.
+
+    Attributes:
+        source: digits-knn, synthetic:nodes=10000,..., .npz, a folder of Planetoid, Reddit or OGB.
+        out: Folder for the memories, the matrices and the heat map, else one in runs/; a stopped run goes on,
+            and a finished one takes more repeats.
+        method: cat, puma; real nodes: random, er-gnn, ssm; nothing or all: finetuning, joint.
+        distance: What cat and puma match: lqm (default), mean, lqm-ad, ...; any other word lists them.
+        budget: Nodes to keep of each task, or their share of its nodes; not for finetuning and joint.
+        classes_per_task: Classes that come together.
+        order: Of the classes: labels, shuffled.
+        order_seed: Of shuffled classes.
+        remainder: Classes that are too few for a task: a smaller last one (last), or left out (drop).
+        inter_task_edges: Keep the edges to nodes of earlier tasks.
+        scoring: Choose among all classes seen so far (class), or among those of the task (task).
+        repeats: How often to learn it all, with seeds from --seed on; the split stays the same.
+        sketch: What `lqm sketch` made of the same stream, in place of passes over its nodes.
+        settings: Of the memory (steps, width, ...) and of the classifier (classifier, epochs, ...).
+        seed: Everything random follows from it.
+        split_seed: Of every task's training, validation and test nodes.
+        features: Of a graph that has none: degree, one-hot.
+        data_dir: Where the named graphs are, else LQM_DATA.
+        device: Where to compute: auto, cpu, cuda, ...
+        show_progress: Whether to show progress and the time left.
+    """
+
+    source: Source
+    out: Folder = None
+    method: str = "cat"
+    distance: Annotated[DistanceLike | None, _option("NAME")] = None
+    budget: Annotated[int | str | None, _option("N|N%")] = None
+    classes_per_task: int = 2
+    order: str = "labels"
+    order_seed: int = 0
+    remainder: str = "last"
+    inter_task_edges: Flag = False
+    scoring: str = "class"
+    repeats: int = 1
+    sketch: Folder = None
+    settings: tyro.conf.Suppress[Settings | None] = None
+    seed: int = 0
+    split_seed: int = 0
+    features: Name = None
+    data_dir: Folder = None
+    device: str = "auto"
+    show_progress: tyro.conf.Suppress[bool] = True
+
+
+class ContinualOptions(TypedDict, total=False):
+    """Keyword arguments of `lqm.continual`; see `ContinualRequest`."""
+
+    out: str | Path | None
+    method: str
+    distance: DistanceLike | None
+    budget: int | str | None
+    classes_per_task: int
+    order: str
+    order_seed: int
+    remainder: str
+    inter_task_edges: bool
+    scoring: str
+    repeats: int
+    sketch: str | Path | None
+    settings: Settings | None
+    seed: int
+    split_seed: int
+    features: str | None
+    data_dir: str | Path | None
+    device: str
+    show_progress: bool
+
+
+class SourceOptions(TypedDict, total=False):
+    """Keyword arguments of every function that looks at data; see `SourceRequest`."""
+
+    data_dir: str | Path | None
+    size: int | None
+    test_fraction: float | None
+    augmentation: Names | None
+    features: str | None
+    split: str | None
+    device: str
+    show_progress: bool
+    compile: str | None
+    precision: str | None
+
+
+class CondenseOptions(SourceOptions, total=False):
+    """Keyword arguments of `lqm.condense`; see `CondenseRequest`."""
+
+    out: str | Path | None
+    method: str | None
+    distance: DistanceLike | None
+    per_class: int | None
+    budget: int | str | None
+    recipe: str | None
+    sketch: str | Path | None
+    experts: str | Path | None
+    network: NetworkLike | None
+    settings: Settings | None
+    seed: int
+    checkpoint_seconds: float
+    evaluate_every: int | None
+    tensorboard: bool
+
+
+class SketchOptions(SourceOptions, total=False):
+    """Keyword arguments of `lqm.sketch`; see `SketchRequest`."""
+
+    method: str | None
+    encoders: int
+    max_per_class: int
+    real_batch: int | None
+    experts: str | Path | None
+    network: str | None
+    settings: Settings | None
+    seed: int
+    classes_per_task: int | None
+    order: str
+    order_seed: int
+    inter_task_edges: bool
+    remainder: str
+    split_seed: int
+
+
+class ExpertsOptions(SourceOptions, total=False):
+    """Keyword arguments of `lqm.experts`; see `ExpertsRequest`."""
+
+    networks: int
+    epochs: int
+    network: str | None
+    settings: Settings | None
+    seed: int

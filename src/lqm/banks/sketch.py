@@ -1,0 +1,104 @@
+"""Sketches: what many encoders leave behind of the real data, made once and used by many condensations."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lqm.banks.bank import Bank, BankKind, Shard
+from lqm.distances import Distance
+from lqm.distances.grid import needs, quantile_grid
+from lqm.utils.errors import ArtifactError
+
+SKETCH = BankKind("a sketch", "lqm sketch", "encoder", "sketched")
+# Quantiles for each synthetic record at the largest budget: an odd number makes that budget's exact.
+FINENESS = 3
+
+
+class Sketch(Bank):
+    """The finished encoders of a folder.
+
+    Attributes:
+        encoders: how many are used: all that there are, from the first up to a missing one, or fewer.
+
+    Args:
+        path: the folder.
+        encoders: how many to use at most.
+
+    Raises:
+        ArtifactError: when the folder holds no sketch, or one without an encoder.
+    """
+
+    def __init__(self, path: str | Path, encoders: int | None = None) -> None:
+        super().__init__(path, SKETCH)
+        there = next(n for n in range(len(self.paths) + 1) if (n,) not in self.paths)
+        self.encoders = there if encoders is None else min(there, encoders)
+        if not self.encoders:
+            raise ArtifactError(
+                f"the sketch in {self.path} has no encoder yet; let `lqm sketch` go on with it"
+            )
+        for number in range(self.encoders):
+            # A file that was cut short is found before the run begins, any other damage when it is used.
+            Shard(self.paths[number,], self.remedy, check=False)
+
+    def __getitem__(self, number: int) -> Shard:
+        """Encoder number n."""
+        return self.shard(number)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What a condensation by this sketch depends on."""
+        keys = [(number,) for number in range(self.encoders)]
+        return {"sha256": self.identity_of(keys), "encoders": self.encoders}
+
+
+def sketch_config(
+    source: Mapping[str, Any], method: str, max_per_class: int, seed: int, settings: dict[str, Any]
+) -> dict[str, Any]:
+    """What makes a sketch this sketch."""
+    return {
+        "source": dict(source),
+        "method": method,
+        "max_per_class": max_per_class,
+        "fineness": FINENESS,
+        "seed": seed,
+        "settings": settings,
+    }
+
+
+def summary(samples: Sequence[Sequence[Tensor]], classes: Sequence[int], size: int) -> dict[str, Tensor]:
+    """What a sketch keeps of samples, by readout and class: at most `size` quantiles, and the mean."""
+    return {
+        name: value
+        for number, readout in enumerate(samples)
+        for label, sample in zip(classes, readout, strict=True)
+        for name, value in (
+            (f"grid.{number}.{label}", quantile_grid(sample, size)),
+            (f"mean.{number}.{label}", sample.mean(dim=0)),
+        )
+    }
+
+
+def stored_samples(
+    shard: Shard, classes: Sequence[int], distances: Sequence[Distance], device: torch.device
+) -> list[list[Tensor]]:
+    """What stands for the real samples of some classes in a shard, by readout, as its distance needs it."""
+    kinds = ["mean" if needs(distance) == "mean" else "grid" for distance in distances]
+    return [
+        [torch.atleast_2d(shard[_name(shard, kind, number, label)]).to(device) for label in classes]
+        for number, kind in enumerate(kinds)
+    ]
+
+
+def readouts_in(shard: Shard) -> int:
+    """How many readouts a shard has samples of."""
+    numbers = (name.split(".")[1:-1] for name in shard.names if name.startswith("mean."))
+    return 1 + max(int(number[0]) if number else 0 for number in numbers)
+
+
+def _name(shard: Shard, kind: str, number: int, label: int) -> str:
+    """The name of a stored sample; earlier sketches of graphs, with one readout, leave its number out."""
+    name = f"{kind}.{number}.{label}"
+    return name if name in shard.names else f"{kind}.{label}"

@@ -1,0 +1,120 @@
+"""Graphs as a kind of data: how a source is found, and how a problem is put together."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import torch
+
+from lqm.distances import DISTANCES
+from lqm.graphs.budget import parse_budget, shares
+from lqm.graphs.continual.planning import stream_source
+from lqm.graphs.judging import NODES as EVALUATOR
+from lqm.graphs.methods import METHODS
+from lqm.graphs.population import joined, population
+from lqm.graphs.problem import GraphProblem
+from lqm.graphs.sources import GraphSource, load_graph
+from lqm.graphs.stream import Stream, make_stream
+from lqm.methods.domain import Choices, Domain, Prepared
+from lqm.recipes import Recipe
+
+_DEFAULT_BUDGET, _PROTOCOL = "1%", "cat-500"
+
+
+def _load(request: Any) -> GraphSource:
+    return load_graph(
+        request.source,
+        features=request.features,
+        split=request.split,
+        data_dir=request.data_dir,
+        show_progress=request.show_progress,
+    )
+
+
+def _check(request: Any) -> None:
+    parse_budget(_budget(request), 1)
+
+
+def _budget(request: Any) -> int | str:
+    return _DEFAULT_BUDGET if request.budget is None else request.budget
+
+
+def _recipe(
+    source: GraphSource,
+    method: str | None,
+    name: str | None,
+    per_class: int | None,
+    device: torch.device,
+) -> Recipe:
+    """Graphs have no recipes: every method has its defaults."""
+    return Recipe("", method or "cat", per_class=0, protocol=_PROTOCOL)
+
+
+def _prepare(choices: Choices) -> Prepared:
+    source, request, hops = choices.source, choices.request, choices.settings.hops
+    size: dict[str, Any] = {}
+    notes = source.notes
+    stream = _stream(request, source) if choices.sketching else None
+    if stream:
+        real = joined(
+            [population(task.graph, task.by_class, stream.names(task), hops) for task in stream.tasks]
+        )
+        size = {"source": stream_source(source), "stream": stream_words(request)}
+        notes = stream.notes
+    else:
+        real = population(source.graph, source.by_class, source.class_names, hops)
+    counts = [1] * len(real.class_names)
+    if not choices.sketching:
+        wanted = parse_budget(_budget(request), source.graph.nodes)
+        counts = shares(wanted, [len(nodes) for nodes in source.by_class])
+        size = {"budget": sum(counts), "counts": counts}
+        notes = (*notes, _describe_budget(wanted, counts, source))
+    problem = GraphProblem(
+        class_names=real.class_names,
+        counts=tuple(counts),
+        distance=choices.distance or DISTANCES["lqm"],
+        seed=request.seed,
+        device=choices.device,
+        sketch=choices.sketch,
+        real=real,
+    )
+    return Prepared(problem, size, asdict(choices.settings), {}, notes)
+
+
+def _stream(request: Any, source: GraphSource) -> Stream | None:
+    """The stream of tasks that a request is about, if it is about one."""
+    return make_stream(source, **stream_words(request)) if request.classes_per_task else None
+
+
+def stream_words(request: Any) -> dict[str, Any]:
+    """The options of a request with which a stream is made."""
+    names = ("classes_per_task", "order", "order_seed", "inter_task_edges", "remainder", "split_seed")
+    return {name: getattr(request, name) for name in names}
+
+
+def _describe_budget(wanted: int, counts: Sequence[int], source: GraphSource) -> str:
+    fewest, most, total = min(counts), max(counts), sum(counts)
+    each = f"{fewest} of each class" if fewest == most else f"{fewest} to {most} of a class, by its share"
+    more = "" if total == wanted else f", not {wanted}: each of the {len(counts)} classes gets at least one"
+    graph = source.graph
+    return (
+        f"{graph.nodes:,} nodes, {graph.edges:,} edges and {graph.width:,} features, with "
+        f"{len(source.train):,} nodes to learn from, {len(source.validation):,} to choose by and "
+        f"{len(source.test):,} to test ({source.split}), become {total:,} nodes ({each}{more})"
+    )
+
+
+GRAPHS = Domain(
+    name="graphs",
+    article="a graph",
+    options=("budget", "features", "split", "classes_per_task"),
+    instead={"per_class": "give a budget instead"},
+    methods=METHODS,
+    default_method="cat",
+    load=_load,
+    check=_check,
+    recipe=_recipe,
+    prepare=_prepare,
+    all_records=lambda source: 0,
+    evaluator=EVALUATOR,
+)

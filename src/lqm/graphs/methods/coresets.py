@@ -1,0 +1,37 @@
+"""Coresets: real nodes, chosen by their propagated features."""
+
+from functools import partial
+from typing import Literal
+
+from pydantic.dataclasses import dataclass
+
+from lqm.graphs.methods.cat import Hops
+from lqm.graphs.population import chosen_features
+from lqm.graphs.problem import GraphProblem
+from lqm.methods.chosen import Chosen
+from lqm.methods.rules import RULES
+from lqm.methods.spec import MethodSpec
+
+
+@dataclass(frozen=True, config={"extra": "forbid"})
+class CoresetSettings:
+    """Nothing is learned: the one step does nothing.
+
+    Attributes:
+        hops: how often features are propagated before the rule looks at them.
+    """
+
+    steps: Literal[1] = 1
+    hops: Hops = 1
+
+
+def _by_rule(rule: str, problem: GraphProblem, settings: CoresetSettings) -> Chosen:
+    """Nodes of each class by one rule, with features of their own and without edges."""
+    return Chosen(
+        lambda: problem.condensed(chosen_features(rule, problem.real, problem.counts, problem.seed))
+    )
+
+
+CORESETS = {
+    rule: MethodSpec(CoresetSettings, partial(_by_rule, rule), matches=False) for rule in ("random", *RULES)
+}

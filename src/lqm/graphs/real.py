@@ -1,0 +1,75 @@
+"""T in S* = argmin D(phi(T), phi(S)), of graphs: the real nodes of a step."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from lqm.engine.randomness import derive, generator
+from lqm.graphs.graph import rows, stacked
+from lqm.graphs.matrices import Matrix
+from lqm.graphs.problem import GraphProblem
+from lqm.methods.batch import Batch
+from lqm.methods.targets import RealGroup
+
+# Real nodes whose embeddings are held at once.
+_CHUNK = 32_768
+
+
+class RealNodes:
+    """The propagated nodes of all classes: all of them, or a few drawn for each encoder.
+
+    Args:
+        problem: has the nodes.
+        size: how many of each class; 0 for all.
+    """
+
+    def __init__(self, problem: GraphProblem, size: int) -> None:
+        self._problem, self._size = problem, size
+        self._chunks = self._class_chunks()
+        self._whole: list[Batch] | None = None
+        # The classes are compared together, however many chunks the real nodes come in.
+        self.class_groups = [range(len(problem.counts))]
+
+    def draws(self, n: int) -> torch.Generator:
+        """The generator of what a distance draws under encoder n."""
+        return generator(self._problem.seed, "distance", n)
+
+    def groups(self, n: int, draws: torch.Generator) -> Iterator[RealGroup]:
+        """The nodes of all classes, several classes at once."""
+        yield RealGroup(self.class_groups[0], (), self._batches(n))
+
+    def _batches(self, n: int) -> Iterator[Batch]:
+        if self._size:
+            chosen = np.random.Generator(np.random.SFC64(derive(self._problem.seed, "batch", n)))
+            return (self._batch(chunk, chosen) for chunk in self._chunks)
+        if self._whole is None:
+            self._whole = [self._batch(chunk) for chunk in self._chunks]
+        return iter(self._whole)
+
+    def _class_chunks(self) -> list[list[int]]:
+        """Classes in order, as many at once as have few enough nodes together."""
+        chunks: list[list[int]] = [[]]
+        nodes = 0
+        for label in range(len(self._problem.counts)):
+            nodes += self._nodes(label)
+            if chunks[-1] and nodes > _CHUNK:
+                chunks.append([])
+                nodes = self._nodes(label)
+            chunks[-1].append(label)
+        return chunks
+
+    def _nodes(self, label: int) -> int:
+        size = self._problem.real.sizes[label]
+        return min(size, self._size) if self._size else size
+
+    def _batch(self, classes: list[int], draws: np.random.Generator | None = None) -> Batch:
+        parts = []
+        for label in classes:
+            propagated, size = self._problem.real.propagated[label], self._nodes(label)
+            if draws is not None and size < propagated.shape[0]:
+                drawn = draws.choice(propagated.shape[0], size, replace=False, shuffle=False)
+                propagated = rows(propagated, torch.from_numpy(drawn))
+            parts.append(propagated)
+        matrix = Matrix(stacked(parts), self._problem.device)
+        return Batch(matrix, classes, [self._nodes(label) for label in classes])

@@ -1,0 +1,148 @@
+"""Images as a kind of data: how a source is found, and how a problem is put together."""
+
+import hashlib
+from dataclasses import asdict, replace
+from typing import Any
+
+import torch
+
+from lqm.distances import DISTANCES
+from lqm.engine.compute import Compute, decide
+from lqm.images.judging import IMAGES as EVALUATOR
+from lqm.images.methods import METHODS
+from lqm.images.networks import count_activations, factory_name
+from lqm.images.problem import ImageProblem
+from lqm.images.sources import ImageSource, load_source
+from lqm.methods.domain import Choices, Domain, Prepared
+from lqm.recipes import Recipe, fitting_recipe, named_recipe
+from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.settings import Count, check
+
+
+def _load(request: Any) -> ImageSource:
+    return load_source(
+        request.source,
+        data_dir=request.data_dir,
+        size=request.size,
+        test_fraction=request.test_fraction,
+        augmentation=request.operations,
+        show_progress=request.show_progress,
+    )
+
+
+def _check(request: Any) -> None:
+    check("per_class", request.per_class, Count | None)
+
+
+def _recipe(
+    source: ImageSource,
+    method: str | None,
+    name: str | None,
+    per_class: int | None,
+    device: torch.device,
+) -> Recipe:
+    """The recipe of that name, or the one that suits method and budget: dm and 10 unless they are given."""
+    if name is None:
+        wanted = 10 if per_class is None else per_class
+        fitting = fitting_recipe(source.recipes, method or "dm", wanted, cpu=device.type == "cpu")
+        return replace(fitting, per_class=wanted)
+    found = named_recipe(source.recipes, name)
+    pairs = (("method", found.method, method), ("per_class", found.per_class, per_class))
+    for what, own, given in pairs:
+        if given not in (None, own):
+            raise ConfigError(
+                f"recipe '{name}' is for {what} = {own!r}, not {given!r}; leave one of them out"
+            )
+    return found
+
+
+def _prepare(choices: Choices) -> Prepared:
+    source, settings, request = choices.source, choices.settings, choices.request
+    count = 1 if choices.sketching else _per_class(choices.recipe.per_class, source)
+    own = request.network if not isinstance(request.network, str | None) else None
+    if own is not None and (choices.sketch or choices.experts):
+        raise ConfigError("a sketch and experts have networks of their own; leave the network out")
+    problem = ImageProblem(
+        class_names=source.class_names,
+        counts=(count,) * len(source.class_names),
+        distance=choices.distance or DISTANCES["lqm"],
+        seed=request.seed,
+        device=choices.device,
+        sketch=choices.sketch,
+        experts=choices.experts,
+        source=source,
+        network=own,
+    )
+    recorded = asdict(settings)
+    if own is not None:
+        made = problem.fresh_network("", "record", 0)
+        recorded["network"] = f"{factory_name(own)} {hashlib.sha256(repr(made).encode()).hexdigest()[:12]}"
+    compute, notes = _compute(choices, problem, named=own is None)
+    size = {} if choices.sketching else {"per_class": count}
+    return Prepared(replace(problem, compute=compute), size, recorded, asdict(compute), notes)
+
+
+def _compute(choices: Choices, problem: ImageProblem, *, named: bool) -> tuple[Compute, tuple[str, ...]]:
+    """How networks are run, and what the user should know of it."""
+    request, settings, spec = choices.request, choices.settings, choices.spec
+    learns = hasattr(settings, "images_per_step")
+    for name, value in (("compile", request.compile), ("precision", request.precision)):
+        if value is not None and not learns:
+            raise ConfigError(f"{name} has no part in method '{choices.recipe.method}'; leave it out")
+    if not learns:
+        return Compute(), ()
+    if not spec.compiles and request.compile == "on":
+        raise ConfigError(
+            f"method '{choices.recipe.method}' differentiates twice, which torch can't compile; use --compile off"
+        )
+    activations = 0.0
+    if spec.compiles:
+        records = problem.per_class * getattr(settings, "mosaic", 1) ** 2
+        images = settings.images_per_step(problem.classes, records, live=choices.sketch is None)
+        network = problem.fresh_network(settings.network, "check", 0)
+        activations = settings.steps * images * count_activations(network, problem.source.shape)
+    return decide(
+        (request.compile or "auto") if spec.compiles else "off",
+        request.precision or "fp32",
+        choices.device,
+        activations=activations,
+        named=named,
+        before=choices.before,
+    )
+
+
+def _per_class(per_class: int, source: ImageSource) -> int:
+    """The budget, if every class has as many images."""
+    count, name = min(zip(source.train.labels.bincount().tolist(), source.class_names, strict=True))
+    if count < per_class:
+        raise DataError(
+            f"class '{name}' of '{source.name}' has {count} training images, fewer than "
+            f"per_class = {per_class}; ask for at most {count}"
+        )
+    return per_class
+
+
+IMAGES = Domain(
+    name="images",
+    article="images",
+    options=(
+        "per_class",
+        "recipe",
+        "network",
+        "size",
+        "test_fraction",
+        "augmentation",
+        "compile",
+        "precision",
+        "experts",
+    ),
+    instead={"budget": "give per_class instead"},
+    methods=METHODS,
+    default_method="dm",
+    load=_load,
+    check=_check,
+    recipe=_recipe,
+    prepare=_prepare,
+    all_records=lambda source: max(len(images) for images in source.by_class),
+    evaluator=EVALUATOR,
+)

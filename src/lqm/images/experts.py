@@ -1,0 +1,166 @@
+"""Experts: networks that train on the real images, kept snapshot by snapshot."""
+
+from collections.abc import Callable, Iterator
+from math import ceil
+from typing import Literal
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from pydantic.dataclasses import dataclass
+from torch import Tensor
+
+from lqm.engine.randomness import generator, seeded
+from lqm.images.augment import augment, draw_several
+from lqm.images.methods.settings import NetworkSpec
+from lqm.images.networks import Embedding, Encoder, Logits
+from lqm.images.problem import ImageProblem
+from lqm.images.students import State, Student, below, draw_real
+from lqm.utils.errors import ConfigError
+from lqm.utils.settings import Count, Positive, Share
+
+# Of each network that learns for a sketch: snapshots, and batches from one to the next. A network of IDM's
+# queue learns from 600 batches in its life.
+SNAPSHOTS, SPACING = 20, 30
+
+
+@dataclass(frozen=True, config={"extra": "forbid"})
+class ExpertSettings:
+    """How experts are trained: SGD with momentum 0.9 and weight decay 5e-4.
+
+    Attributes:
+        network: such as `convnet:width=64:depth=2`.
+        batch: real images of any class in a step.
+        learning_rate: of the first epoch.
+        schedule: `constant`, or a fifth of the rate after two thirds and after five sixths of the epochs.
+        augmentation: `none`, or color and crop with parameters of each image's own (as far as the source
+            allows them).
+        cutmix: the probability that a batch is mixed by CutMix.
+    """
+
+    network: NetworkSpec = "convnet"
+    batch: Count = 256
+    learning_rate: Positive = 0.01
+    schedule: Literal["constant", "fifths"] = "constant"
+    augmentation: Literal["none", "color-crop"] = "none"
+    cutmix: Share = 0.0
+
+
+def snapshot(
+    problem: ImageProblem,
+    settings: ExpertSettings,
+    network: int,
+    number: int,
+    before: Callable[[], State],
+    *,
+    epochs: int = 0,
+    spacing: int | None = None,
+) -> State:
+    """Snapshot `number` of a network: fresh at 0, else the one before it after some more training.
+
+    Args:
+        problem: has the real images.
+        settings: of the training.
+        network: which of them.
+        number: which snapshot.
+        before: the snapshot before it.
+        epochs: of the whole training, by which the schedule goes.
+        spacing: random batches from one snapshot to the next; an epoch if not given.
+    """
+    student = Student(
+        problem.fresh_network(settings.network, "trajectory", network),
+        problem.encoder_factory(settings.network, Logits),
+    )
+    if number == 0:
+        return student.state()
+    student.load_state(before())
+    student.set_rate(settings.learning_rate * _decay(settings, number - 1, epochs))
+    stage = _stage(network, number)
+    draws = generator(problem.seed, "trajectory batches", stage)
+    with seeded(problem.seed, "trajectory forward", stage):
+        if spacing is not None:
+            for _ in range(spacing):
+                student.learn(*draw_real(problem.source, settings.batch, draws, problem.device))
+        else:
+            for images, labels in _epoch(problem, settings, draws):
+                student.learn(images, labels)
+    return student.state()
+
+
+class TrajectoryEncoders:
+    """Snapshots of experts as the encoders of a sketch for IDM: those of a bank, or some trained for it.
+
+    Args:
+        problem: has the real images, and the bank if there is one.
+        spec: of the networks.
+        batch: real images in a batch that a network learns from, if there is no bank.
+    """
+
+    def __init__(self, problem: ImageProblem, spec: str, batch: int) -> None:
+        self._problem, self._settings = problem, ExpertSettings(network=spec, batch=batch)
+        self._factory = problem.encoder_factory(spec, Embedding)
+
+    def stored(self, n: int, before: Callable[[int], State]) -> State:
+        """Encoder n: the snapshots of the first network, then those of the second, and so on."""
+        if self._problem.experts:
+            experts = self._problem.experts()
+            network, epoch = divmod(n, experts.epochs + 1)
+            if network >= experts.networks:
+                most = experts.networks * (experts.epochs + 1)
+                raise ConfigError(
+                    f"the experts in {experts.path} have {most} snapshots; ask for {most} encoders at most, or "
+                    "train more with `lqm experts`"
+                )
+            return experts.snapshot(network, epoch).tensors()
+        network, number = divmod(n, SNAPSHOTS)
+        return snapshot(
+            self._problem, self._settings, network, number, lambda: before(n - 1), spacing=SPACING
+        )
+
+    def loaded(self, state: State) -> Encoder:
+        """The network as it was, and its accuracy on what it had learned from."""
+        right, seen = state["counts"].tolist()
+        network = self._problem.fresh_network(self._settings.network, "sketch", 0)
+        network.load_state_dict(below(state, "weights"))
+        return self._factory.of(network.eval().requires_grad_(False), right / seen if seen else 0.0)
+
+
+def _stage(network: int, number: int) -> int:
+    """A number of its own for each (network, snapshot); the first 20 are those that sketches have always had."""
+    return network * SNAPSHOTS + number if number < SNAPSHOTS else 10**9 + network * 10**5 + number
+
+
+def _decay(settings: ExpertSettings, epoch: int, epochs: int) -> float:
+    if settings.schedule == "constant":
+        return 1.0
+    return 0.2 ** sum(epoch >= ceil(epochs * share) for share in (2 / 3, 5 / 6))
+
+
+def _epoch(
+    problem: ImageProblem, settings: ExpertSettings, draws: torch.Generator
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """The batches of an epoch: normalised images, and labels or shares of labels."""
+    source, device = problem.source, problem.device
+    operations = [name for name in ("color", "crop") if name in source.augmentation]
+    for chosen in torch.randperm(len(source.train.labels), generator=draws).split(settings.batch):
+        images = source.normalised(source.train.images[chosen].to(device))
+        labels = source.train.labels[chosen].to(device)
+        if settings.augmentation == "color-crop":
+            images = augment(images, *draw_several(operations, draws, rows=len(images)))
+        if settings.cutmix and float(torch.rand((), generator=draws)) < settings.cutmix:
+            images, labels = _cutmix(images, F.one_hot(labels, problem.classes).float(), draws)
+        yield images, labels
+
+
+def _cutmix(images: Tensor, labels: Tensor, draws: torch.Generator) -> tuple[Tensor, Tensor]:
+    """One box of each image is that of another, and its label is shared by area (Yun et al. 2019)."""
+    size = images.shape[-1]
+    share, down, right = torch.rand(3, generator=draws).tolist()
+    half = round(size * (1 - share) ** 0.5 / 2)
+    centre = [int(size * place) for place in (down, right)]
+    top, left = (max(0, place - half) for place in centre)
+    bottom, end = (min(size, place + half) for place in centre)
+    other = torch.randperm(len(images), generator=draws).to(images.device)
+    mixed = images.clone()
+    mixed[:, :, top:bottom, left:end] = images[other, :, top:bottom, left:end]
+    kept = 1 - (bottom - top) * (end - left) / size**2
+    return mixed, kept * labels + (1 - kept) * labels[other]

@@ -1,0 +1,79 @@
+"""DANCE: matching under mixtures of fresh and trained networks, then calibration by the trained ones."""
+
+from pydantic.dataclasses import dataclass
+
+from lqm.images.augment import draw_several
+from lqm.images.encoders import InterpolatedEncoders
+from lqm.images.experts import ExpertSettings
+from lqm.images.methods.settings import MatchingSettings
+from lqm.images.networks import Logits
+from lqm.images.problem import ImageProblem
+from lqm.images.real import RealImages
+from lqm.images.synthetic import SyntheticImages
+from lqm.methods.condensation import Condensation, Pass
+from lqm.methods.objectives.cross_entropy import CrossEntropy
+from lqm.methods.objectives.features import FeatureMatching
+from lqm.methods.spec import ExpertsNeeded, MethodSpec
+from lqm.methods.targets import LiveTargets
+from lqm.utils.settings import Count, NotNegative, Positive
+
+
+@dataclass(frozen=True, config={"extra": "forbid"})
+class DANCESettings(MatchingSettings):
+    """Zhang et al. 2024, "DANCE: dual-view distribution alignment for dataset condensation"; as its code.
+
+    Attributes:
+        learning_rate: 0.01 times the images of a class in the paper, so 0.1 for 10.
+        mosaic: images in a row and in a column of each synthetic one.
+        pairs: experts whose first and last weights are mixed.
+        class_weight: of the cross-entropy of the expert's last weights.
+        expert_epochs: how long experts train, if no bank of them is given.
+    """
+
+    steps: Count = 10_000
+    learning_rate: Positive = 0.1
+    real_batch: Count = 128
+    mosaic: Count = 2
+    pairs: Count = 5
+    class_weight: NotNegative = 1.0
+    expert_epochs: Count = 60
+
+    def images_per_step(self, classes: int, records: int, *, live: bool) -> float:
+        """Those of both passes."""
+        return super().images_per_step(classes, records, live=live) + 3 * classes * records
+
+
+def build(problem: ImageProblem, settings: DANCESettings) -> Condensation:
+    """At each step, match class after class under a mixed network, then calibrate class after class.
+
+    S_c <- S_c - rate * gradient of D(phi_l(A(T_c)), phi_l(A(S_c))),  phi_l = l * first + (1 - l) * last
+    S_c <- S_c - rate * gradient of class_weight * CE(last(A(S_c)), c)
+    """
+    operations = [name for name in ("color", "crop", "cutout") if name in problem.source.augmentation]
+    synthetic = SyntheticImages(problem, settings, settings.mosaic)
+    one_by_one = [[label] for label in range(problem.classes)]
+
+    def targets(objective: FeatureMatching | CrossEntropy, size: int, purpose: str) -> LiveTargets:
+        real = RealImages(problem, size, one_by_one, lambda draws: draw_several(operations, draws), purpose)
+        experts = mixed if size else trained
+        return LiveTargets(experts, real, objective, problem.seed)
+
+    mixed = InterpolatedEncoders(problem, settings.network, settings.pairs)
+    trained = InterpolatedEncoders(problem, settings.network, settings.pairs, Logits, last=True)
+    match = FeatureMatching(problem.distance, synthetic.counts)
+    calibrate = CrossEntropy(settings.class_weight)
+    passes = [
+        Pass(match, targets(match, settings.real_batch, "batch")),
+        Pass(calibrate, targets(calibrate, 0, "calibration"), "calibration"),
+    ]
+    return Condensation(problem, synthetic, mixed, passes, per_class=True)
+
+
+def _experts(settings: DANCESettings) -> ExpertsNeeded:
+    training = ExpertSettings(
+        network=settings.network, batch=64, schedule="fifths", augmentation="color-crop", cutmix=0.5
+    )
+    return ExpertsNeeded(training, settings.pairs, settings.expert_epochs)
+
+
+DANCE = MethodSpec(DANCESettings, build, experts=_experts)

@@ -1,0 +1,90 @@
+"""What is to be condensed, of images."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lqm.condensed import CondensedImages
+from lqm.engine.compute import Compute
+from lqm.engine.randomness import seeded
+from lqm.images.networks import (
+    EncoderFactory,
+    Network,
+    NetworkMaker,
+    Readout,
+    encoder_factory,
+    make_network,
+    uses_batch_statistics,
+)
+from lqm.images.sources import ImageSource
+from lqm.methods.problem import Problem
+
+# The gradient of a class never touches another, so a long list of classes may be processed in groups.
+REAL_AT_ONCE, SYNTHETIC_AT_ONCE = 4096, 512
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ImageProblem(Problem):
+    """Images to condense, and the networks by which.
+
+    Attributes:
+        source: the real images.
+        network: a function of the user's own that makes networks, in place of the one in the settings.
+        compute: how networks are run.
+    """
+
+    source: ImageSource
+    network: NetworkMaker | None = None
+    compute: Compute = Compute()
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return len(self.class_names)
+
+    @property
+    def per_class(self) -> int:
+        """Synthetic images of each class."""
+        return self.counts[0]
+
+    def condensed(self, images: Tensor, **manifest: Any) -> CondensedImages:
+        """The set of these pixels in [0, 1], [classes, per_class, C, H, W], with the source's preprocessing."""
+        return CondensedImages(
+            data=images.flatten(0, 1),
+            labels=torch.arange(len(images)).repeat_interleave(images.shape[1]),
+            class_names=self.class_names,
+            manifest={"preprocessing": self.source.preprocessing, **manifest},
+        )
+
+    def fresh_network(self, spec: str, purpose: str, index: int) -> Network:
+        """A network with weights of its own for each (purpose, index)."""
+        with seeded(self.seed, purpose, index):
+            network = make_network(self.network or spec, self.source.shape, self.classes)
+        return network.to(self.device)
+
+    def encoder_factory(self, spec: str, readout: Readout) -> EncoderFactory:
+        """What makes encoders of networks of a spec; shared by all runs, so that it compiles once."""
+        kind = repr(self.fresh_network(spec, "check", 0)), self.source.shape
+        return encoder_factory(kind, readout, self.compute)
+
+    def class_groups(
+        self, spec: str, real: int, synthetic: int, *, per_class: bool = False
+    ) -> list[Sequence[int]]:
+        """Classes that are processed together: a few at a time where all would take much memory.
+
+        Args:
+            spec: of the networks; where these use batch statistics, all classes go together.
+            real: images of each class on the real side.
+            synthetic: images of each class on the synthetic side.
+            per_class: whether each class is updated by itself.
+        """
+        together = max(1, min(REAL_AT_ONCE // max(1, real), SYNTHETIC_AT_ONCE // synthetic))
+        if per_class:
+            together = 1
+        elif uses_batch_statistics(self.fresh_network(spec, "check", 0)):
+            together = self.classes
+        classes = range(self.classes)
+        return [classes[first : first + together] for first in range(0, self.classes, together)]

@@ -1,0 +1,109 @@
+"""S in S* = argmin D(phi(T), phi(S)), of images: their init, their updates, and the set the user gets."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from lqm.condensed import CondensedImages
+from lqm.condensed.mosaic import compose, expand
+from lqm.engine.randomness import generator
+from lqm.images.augment import AugmentationParameters, augment
+from lqm.images.methods.coresets import ImageCoreset, train_and_choose
+from lqm.images.methods.settings import MatchingSettings
+from lqm.images.problem import ImageProblem
+from lqm.images.sources import pick
+from lqm.methods.batch import Batch
+from lqm.methods.plan import Stage
+from lqm.methods.rules import RULES
+from lqm.methods.synthetic import Learnable, Synthetic
+from lqm.utils.errors import ConfigError
+
+
+class SyntheticImages(Synthetic):
+    """Images that are learned by SGD.
+
+    They are kept normalised, and clipped to legal pixels after each update: what is matched is then what the
+    user gets.
+
+    Args:
+        problem: what they stand for.
+        settings: their init, learning rate and momentum.
+        mosaic: images in a row and in a column of each synthetic one.
+    """
+
+    def __init__(self, problem: ImageProblem, settings: MatchingSettings, mosaic: int = 1) -> None:
+        size = problem.source.shape[1]
+        if mosaic > size // 2:
+            raise ConfigError(
+                f"mosaic = {mosaic} can't be used: images {size} pixels wide have room for {size // 2} cells "
+                "of two pixels in a row"
+            )
+        self._problem, self._settings, self._mosaic = problem, settings, mosaic
+        self.counts = [count * mosaic**2 for count in problem.counts]
+        low, high = (problem.source.normalised(torch.full((1, 1), v)).to(problem.device) for v in (0.0, 1.0))
+        self._images = Learnable(
+            "images",
+            self._init,
+            lambda images: torch.optim.SGD([images], lr=settings.learning_rate, momentum=settings.momentum),
+            problem.device,
+            moments="momentum",
+            project=lambda images: images.clamp_(low, high),
+        )
+        self.learnables = [self._images]
+        self._chosen: list[Tensor] | None = None
+
+    @property
+    def images(self) -> Tensor:
+        """The images, normalised, [classes, per_class, C, H, W]."""
+        return self._images.tensor
+
+    def batch(
+        self, classes: Sequence[int], transforms: Sequence[Sequence[AugmentationParameters]] = ()
+    ) -> Batch:
+        """The images of some classes, or the cells of mosaics, each class under its transform."""
+        shown = [expand(self.images[label], self._mosaic) for label in classes]
+        if transforms:
+            shown = [augment(own, *drawn) for own, drawn in zip(shown, transforms, strict=True)]
+        return Batch(torch.cat(shown), classes, [len(own) for own in shown])
+
+    def result(self) -> CondensedImages:
+        """The images, back in pixels."""
+        source = self._problem.source
+        mean, std = (part.view(-1, 1, 1) for part in (source.mean, source.std))
+        images = (self.images.detach().cpu() * std + mean).clamp(0, 1)
+        return self._problem.condensed(images, **({"mosaic": self._mosaic} if self._mosaic > 1 else {}))
+
+    def init_stage(self) -> Stage | None:
+        """The choice of the init, if that takes steps of its own."""
+        if self._settings.init not in RULES:
+            return None
+        coreset = self._coreset()
+
+        def keep() -> None:
+            self._chosen = coreset.chosen()
+
+        return Stage(coreset, coreset.steps, f"init by {self._settings.init}", then=keep)
+
+    def _coreset(self) -> ImageCoreset:
+        """The coreset that chooses the init."""
+        settings, count = self._settings, self._problem.per_class * self._mosaic**2
+        return ImageCoreset(
+            self._problem, settings.init, count, steps=settings.init_steps, network=settings.network
+        )
+
+    def _init(self) -> Tensor:
+        """Noise, or real images of each class, as many in each as a mosaic has cells."""
+        problem, count = self._problem, self._problem.per_class * self._mosaic**2
+        draws = generator(problem.seed, "start")
+        if self._settings.init == "noise":
+            shape = problem.classes, problem.per_class, *problem.source.shape
+            return torch.randn(*shape, generator=draws)
+        if self._settings.init == "random":
+            chosen = [pick(images, count, draws) for images in problem.source.by_class]
+        else:
+            chosen = self._chosen or train_and_choose(self._coreset())
+        # A class that has too few images for all cells gives some of them twice.
+        filled = [images[torch.arange(count) % len(images)] for images in chosen]
+        normalised = (problem.source.normalised(images) for images in filled)
+        return torch.stack([compose(images, self._mosaic) for images in normalised])

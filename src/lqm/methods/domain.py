@@ -1,0 +1,97 @@
+"""A kind of data: all that the public functions need to know of images, or of graphs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from lqm.banks import Experts, Sketch
+from lqm.distances import Distance
+from lqm.methods.problem import Problem
+from lqm.methods.spec import MethodSpec
+from lqm.recipes import Recipe
+from lqm.scores import Kind as Evaluator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What was decided for a run, or for a sketch, before its problem is put together.
+
+    Attributes:
+        request: as it was asked.
+        source: the data.
+        recipe: method, settings and protocol.
+        spec: of the method.
+        settings: of the method, complete.
+        device: where to compute.
+        before: the environment in which the run began, if it is resumed.
+        distance: what is matched, if anything.
+        sketch: in place of passes over the data, if there is one.
+        experts: opens a bank of experts, if there is to be one.
+        sketching: whether this is for a sketch, which depends on no budget.
+    """
+
+    request: Any
+    source: Any
+    recipe: Recipe
+    spec: MethodSpec
+    settings: Any
+    device: torch.device
+    before: Mapping[str, Any]
+    distance: Distance | None = None
+    sketch: Sketch | None = None
+    experts: Callable[[], Experts] | None = None
+    sketching: bool = False
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A problem, and what there is to record and to say of it.
+
+    Attributes:
+        problem: what the method is told.
+        size: how large the set becomes, or what else of a sketch, for the configuration.
+        settings: of the method, as they are recorded where that differs.
+        compute: how networks are run, for the environment.
+        notes: what the user should know, a line each.
+    """
+
+    problem: Problem
+    size: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    compute: Mapping[str, Any]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """One kind of data.
+
+    Attributes:
+        name: such as `images`.
+        article: the same in a sentence, such as `a graph`.
+        options: the fields of a request that are for this kind alone.
+        instead: what to give in place of an option of the other kind.
+        methods: the methods by name.
+        default_method: the one that is taken if none is given.
+        load: the source that a request names.
+        check: refuses what can be refused before any data is read.
+        recipe: the recipe for a source: (source, method, its name, images a class, device).
+        prepare: puts the problem together.
+        all_records: the `real_batch` that stands for all records of a class.
+        evaluator: how a set is evaluated.
+    """
+
+    name: str
+    article: str
+    options: tuple[str, ...]
+    instead: Mapping[str, str]
+    methods: Mapping[str, MethodSpec]
+    default_method: str
+    load: Callable[[Any], Any]
+    check: Callable[[Any], None]
+    recipe: Callable[[Any, str | None, str | None, int | None, torch.device], Recipe]
+    prepare: Callable[[Choices], Prepared]
+    all_records: Callable[[Any], int]
+    evaluator: Evaluator

@@ -1,0 +1,35 @@
+"""Names that settings had in earlier versions, in files and on command lines."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_NAMES = {"start": "init", "start_steps": "init_steps", "stepping": "update"}
+_VALUES = {"one-by-one": "per-class"}
+
+
+def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by the names that they have now.
+
+    Example:
+        >>> current_settings({"steps": 5, "start": "noise", "stepping": "one-by-one"})
+        {'steps': 5, 'init': 'noise', 'update': 'per-class'}
+    """
+    return {
+        _NAMES.get(name, name): _VALUES.get(value, value) if isinstance(value, str) else value
+        for name, value in settings.items()
+    }
+
+
+def current_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration of a run, or a manifest, as this version would have written it.
+
+    Runs on images once had the settings `reuse` and `window`; where both were 1, nothing has changed.
+    """
+    if "settings" not in config:
+        return dict(config)
+    settings = current_settings(config["settings"])
+    if "per_class" in config:
+        settings = {
+            name: value for name, value in settings.items() if name not in ("reuse", "window") or value != 1
+        }
+    return {**config, "settings": settings}
