@@ -27,8 +27,8 @@ def experts(source: SourceLike, *, out: str | Path, **options: Unpack[ExpertsOpt
     """Train networks on real images and keep their weights after each epoch.
 
     A training that was stopped goes on after its last epoch, and ends bit for bit like one that was not. More
-    networks, or more epochs at a constant rate, are added to those that are there. `condense` and `sketch` use
-    the bank as `experts=...`.
+    networks, or more epochs at a constant rate, are added to those that are there. `condense` and `sketch`
+    use the bank as `experts=...`.
 
     Args:
         source: a name, a path or an `ImageSource`.

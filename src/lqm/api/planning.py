@@ -112,7 +112,7 @@ def given_settings(request: Any) -> dict[str, Any]:
 
 
 def _open_sketch(request: CondenseRequest, config: dict[str, Any]) -> Sketch | None:
-    """The sketch; of a run that is resumed, as many encoders as it began with, though there may be more now."""
+    """The sketch; a run that is resumed uses as many encoders as it began with, though there may be more."""
     if request.sketch is None:
         return None
     before = config.get("sketch")

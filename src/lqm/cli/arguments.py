@@ -6,22 +6,28 @@ from typing import Annotated
 
 import tyro
 
-Source = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="SOURCE")]
+from lqm.api.requests import Folder, Name
+
+Names = Annotated[str | None, tyro.conf.arg(metavar="NAME,...", help_behavior_hint="")]
 Runs = Annotated[
     tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN ...", help_behavior_hint="")
 ]
 Run = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
-Name = Annotated[str | None, tyro.conf.arg(metavar="NAME", help_behavior_hint="")]
-Folder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="")]
-Names = Annotated[str | None, tyro.conf.arg(metavar="NAME,...", help_behavior_hint="")]
-Budget = Annotated[str | None, tyro.conf.arg(metavar="N|N%", help_behavior_hint="")]
-Budgets = Annotated[str | None, tyro.conf.arg(metavar="N|N%,...", help_behavior_hint="")]
-Number = Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="")]
-Numbers = Annotated[str | None, tyro.conf.arg(metavar="N,...", help_behavior_hint="")]
-Share = Annotated[float | None, tyro.conf.arg(metavar="SHARE", help_behavior_hint="")]
 Assignments = Annotated[
     tyro.conf.UseAppendAction[tuple[str, ...]],
     tyro.conf.arg(name="set", metavar="NAME=VALUE", help_behavior_hint=""),
+]
+
+__all__ = [
+    "Assignments",
+    "Folder",
+    "Name",
+    "Names",
+    "Run",
+    "Runs",
+    "only_folders",
+    "run_folder",
+    "settings_of",
 ]
 
 
@@ -47,8 +53,8 @@ def settings_of(assignments: tuple[str, ...], **shortcuts: object) -> dict[str, 
     """The settings that `--set` and options of their own name gave; an option that was not given is None.
 
     Example:
-        >>> settings_of(("steps=500",), start="noise", real_batch=None)
-        {'steps': '500', 'start': 'noise'}
+        >>> settings_of(("steps=500",), init="noise", real_batch=None)
+        {'steps': '500', 'init': 'noise'}
     """
     from lqm.utils.settings import parse_assignments
 

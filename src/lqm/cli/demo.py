@@ -12,6 +12,6 @@ def demo(*, out: Path = Path("runs/demo"), seed: int = 0) -> None:
         out: Folder for the runs, the images and the report.
         seed: Everything random follows from it.
     """
-    from lqm.demo import demo as run_demo
+    from lqm.api.demo import demo as run_demo
 
     run_demo(out, seed)

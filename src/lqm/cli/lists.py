@@ -59,9 +59,9 @@ def whole_numbers(option: str, text: str, *, least: int | None = None) -> list[i
     Example:
         >>> whole_numbers("--seed", "7"), whole_numbers("--seed", "0,3..5,3")
         ([7], [0, 3, 4, 5])
-        >>> whole_numbers("--seed", "0..x")
+        >>> whole_numbers("-s", "x")
         Traceback (most recent call last):
-        lqm.utils.errors.ConfigError: --seed 0..x can't be used: give whole numbers, such as 3 or 1,10,50 or 1..4
+        lqm.utils.errors.ConfigError: -s x can't be used: give whole numbers, such as 3 or 1,10,50 or 1..4
     """
     from pydantic import Field, TypeAdapter, ValidationError
 

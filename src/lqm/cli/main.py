@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Callable
-from functools import wraps
 from typing import Any, NoReturn
 
 import tyro
@@ -47,20 +46,20 @@ def _dispatch(words: list[str]) -> None:
     if words and not words[0].startswith("-"):
         choose(words[0], COMMANDS, "command")
     alone = not words or words[0].startswith("-")
-    tyro.extras.subcommand_cli_from_dict(
+    parsed = tyro.extras.subcommand_cli_from_dict(
         {name: _in_one_line(command) if alone else command for name, command in COMMANDS.items()},
         prog="lqm",
         description="Make a small dataset stand in for a large one.\n\nExample: lqm demo",
         args=words or ["--help"],
     )
+    if parsed is not None:
+        parsed()
 
 
-def _in_one_line(command: Callable[..., None]) -> Callable[..., None]:
+def _in_one_line(command: Callable[..., Any]) -> Callable[..., None]:
     """A command for the list of all, which has a line for each."""
 
-    @wraps(command)
-    def listed(*words: Any, **options: Any) -> None:
-        command(*words, **options)
+    def listed() -> None: ...
 
     listed.__doc__ = (command.__doc__ or "").partition("\n")[0]
     return listed

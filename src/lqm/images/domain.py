@@ -93,7 +93,8 @@ def _compute(choices: Choices, problem: ImageProblem, *, named: bool) -> tuple[C
         return Compute(), ()
     if not spec.compiles and request.compile == "on":
         raise ConfigError(
-            f"method '{choices.recipe.method}' differentiates twice, which torch can't compile; use --compile off"
+            f"method '{choices.recipe.method}' differentiates twice, which torch can't compile; "
+            "use --compile off"
         )
     activations = 0.0
     if spec.compiles:

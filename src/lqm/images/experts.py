@@ -107,8 +107,8 @@ class TrajectoryEncoders:
             if network >= experts.networks:
                 most = experts.networks * (experts.epochs + 1)
                 raise ConfigError(
-                    f"the experts in {experts.path} have {most} snapshots; ask for {most} encoders at most, or "
-                    "train more with `lqm experts`"
+                    f"the experts in {experts.path} have {most} snapshots; ask for {most} encoders at most, "
+                    "or train more with `lqm experts`"
                 )
             return experts.snapshot(network, epoch).tensors()
         network, number = divmod(n, SNAPSHOTS)
@@ -125,7 +125,7 @@ class TrajectoryEncoders:
 
 
 def _stage(network: int, number: int) -> int:
-    """A number of its own for each (network, snapshot); the first 20 are those that sketches have always had."""
+    """A number for each (network, snapshot); the first 20 are those that sketches have always had."""
     return network * SNAPSHOTS + number if number < SNAPSHOTS else 10**9 + network * 10**5 + number
 
 

@@ -1,7 +1,7 @@
 """What is to be condensed, of images."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -38,7 +38,7 @@ class ImageProblem(Problem):
 
     source: ImageSource
     network: NetworkMaker | None = None
-    compute: Compute = Compute()
+    compute: Compute = field(default_factory=Compute)
 
     @property
     def classes(self) -> int:
@@ -51,7 +51,7 @@ class ImageProblem(Problem):
         return self.counts[0]
 
     def condensed(self, images: Tensor, **manifest: Any) -> CondensedImages:
-        """The set of these pixels in [0, 1], [classes, per_class, C, H, W], with the source's preprocessing."""
+        """The set of these pixels in [0, 1], [classes, per_class, C, H, W]."""
         return CondensedImages(
             data=images.flatten(0, 1),
             labels=torch.arange(len(images)).repeat_interleave(images.shape[1]),

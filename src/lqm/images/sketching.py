@@ -61,8 +61,8 @@ class ImageSketcher:
         size = settings.real_batch
         if len(self._real.class_groups[0]) * size > max(REAL_AT_ONCE, size):
             raise ConfigError(
-                f"{settings.network} normalises by its batch, so all real images would have to go through it at once; "
-                f"give --real-batch {most} or less"
+                f"{settings.network} normalises by its batch, so all real images would have to go through it "
+                f"at once; give --real-batch {most} or less"
             )
 
     def shard(self, n: int, before: Callable[[int], State], size: int) -> State:

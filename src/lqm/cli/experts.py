@@ -1,0 +1,34 @@
+"""`lqm experts`: networks trained on the real images, for methods that need them."""
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from shlex import quote
+
+from lqm.api.requests import ExpertsRequest
+from lqm.cli.arguments import Assignments, run_folder, settings_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainExperts(ExpertsRequest):
+    """Train networks on the real images, with a snapshot after each epoch.
+
+    Example: lqm experts digits --networks 5 --epochs 20 --out runs/experts
+
+    Attributes:
+        set_: A setting of the training, such as batch=64; repeat it for more. docs/methods.md lists them.
+    """
+
+    set_: Assignments = ()
+
+    def __call__(self) -> None:
+        """Train them, and print how good they are."""
+        from lqm.api.experts import train_experts
+
+        folder = Path(self.out) if self.out else run_folder(str(self.source), "experts")
+        shared = {field.name: getattr(self, field.name) for field in fields(ExpertsRequest)}
+        request = replace(ExpertsRequest(**shared), out=folder, settings=settings_of(self.set_))
+        made = train_experts(request)
+        print(
+            f"{made.networks} networks with {made.epochs + 1} snapshots each in {folder}; next: lqm condense "
+            f"{quote(str(self.source))} --method dance --experts {quote(str(folder))}"
+        )
