@@ -2,6 +2,8 @@
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 BIN := .venv/bin
 READY := .venv/.ready
+# The fast tests run in so many processes, of one thread each; the tests of a file share one.
+WORKERS ?= 2
 
 .PHONY: demo test check fast slow bench
 
@@ -16,7 +18,7 @@ check: $(READY)
 	$(BIN)/mypy
 
 fast: $(READY)
-	$(BIN)/pytest
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 slow: $(READY)  ## the tests that take longer
 	$(BIN)/pytest -m slow

@@ -102,16 +102,14 @@ class Malicious:
 @pytest.mark.parametrize("protocol", [0, 2, 4, 5])
 def test_a_program_is_refused_and_not_run(tmp_path, protocol):
     (tmp_path / "f").write_bytes(pickle.dumps({"data": Malicious(tmp_path / "made")}, protocol))
-    with pytest.raises(
-        DataError, match=r"f asks for '(posix|nt)\.mkdir', which arrays don't need .* was not run"
-    ):
+    with pytest.raises(DataError, match=r"f .*'(posix|nt)\.mkdir'.*not run"):
         read_arrays(tmp_path / "f")
     assert not (tmp_path / "made").exists()
 
 
 def test_the_usual_attack_is_refused(tmp_path):
     (tmp_path / "f").write_bytes(b"cos\nsystem\n(S'echo run'\ntR.")
-    with pytest.raises(DataError, match=r"asks for 'os\.system'"):
+    with pytest.raises(DataError, match=r"'os\.system'"):
         read_arrays(tmp_path / "f")
 
 
@@ -121,15 +119,15 @@ DTYPE = b"cnumpy\ndtype\n(S'%s'\nI0\nI1\ntR"
 @pytest.mark.parametrize(
     ("content", "thing"),
     [
-        (pickle.dumps({"a": {1, 2}}, 4), "the step EMPTY_SET"),
-        (pickle.dumps(1.5, 2), "the step BINFLOAT"),
-        (pickle.dumps(np.array([{}], dtype=object), 2), "an array of 'O8'"),
-        (b"(S'x'\nios\nsystem\n.", "the step INST"),
-        (b"cnumpy\nndarray\n(I3\ntR.", r"a call of 'numpy\.ndarray'"),
-        (b"I1\n(I3\ntR.", "a call of something that is no function"),
-        (b"]}b.", "changing a list"),
-        (DTYPE % b"u1" + b"(I3\nS'|'\nNNNI1000\nI-1\nI0\ntb.", "a type of numbers that is none of the usual"),
-        (b"c_codecs\nencode\n(V1\nVrot13\ntR.", "the encoding 'rot13'"),
+        (pickle.dumps({"a": {1, 2}}, 4), "EMPTY_SET"),
+        (pickle.dumps(1.5, 2), "BINFLOAT"),
+        (pickle.dumps(np.array([{}], dtype=object), 2), "'O8'"),
+        (b"(S'x'\nios\nsystem\n.", "INST"),
+        (b"cnumpy\nndarray\n(I3\ntR.", r"'numpy\.ndarray'"),
+        (b"I1\n(I3\ntR.", "call.*no function"),
+        (b"]}b.", r"\blist\b"),
+        (DTYPE % b"u1" + b"(I3\nS'|'\nNNNI1000\nI-1\nI0\ntb.", "type"),
+        (b"c_codecs\nencode\n(V1\nVrot13\ntR.", "'rot13'"),
         (b"cbuiltins\neval\n.", r"'builtins\.eval'"),
     ],
 )
@@ -144,7 +142,7 @@ def test_keys_are_strings_bytes_or_whole_numbers(tmp_path, key):
     name = type(key).__name__
     content = b"\x80\x02}" + pickle.dumps(key, 2)[2:-1] + b"K\x01s."
     (tmp_path / "f").write_bytes(content)
-    with pytest.raises(DataError, match=f"asks for a dictionary with a key of type '{name}'"):
+    with pytest.raises(DataError, match=f"key.*'{name}'"):
         read_arrays(tmp_path / "f")
 
 
@@ -165,10 +163,10 @@ NESTED = [
     ARRAY + b"(I1\n" + DEEP + DTYPE % b"u1" + b"I0\nC\x00tb.",
     ARRAY + b"(I1\n((I1\nI2\ntI100000000000\nt" + DTYPE % b"u1" + b"I0\nC\x00tb.",
 ]
-READ_ALL = """
+READ_ALL = f"""
 import pathlib, sys
-from lqm.utils.arrays import read_arrays
-from lqm.utils.errors import DataError
+from {read_arrays.__module__} import read_arrays
+from {DataError.__module__} import DataError
 for path in sys.argv[1:]:
     try:
         read_arrays(pathlib.Path(path))
@@ -199,7 +197,7 @@ def test_a_file_that_is_cut_off_anywhere_is_refused_in_a_sentence(tmp_path):
     content = pickle.dumps({"data": ARRAYS["uint8"], "labels": [1, 2]}, 2)
     for length in range(len(content)):
         (tmp_path / "f").write_bytes(content[:length])
-        with pytest.raises(DataError, match=r"f is damaged or cut off \(.*\); fetch it again|f asks for"):
+        with pytest.raises(DataError, match=r"/f .*(damaged.*again|asks)"):
             read_arrays(tmp_path / "f")
 
 
@@ -216,7 +214,7 @@ def test_a_file_with_a_changed_byte_never_raises_anything_else(tmp_path, random)
 def test_an_array_longer_than_its_content_is_refused(tmp_path):
     content = pickle.dumps(np.zeros(100, np.uint8), 2).replace(b"K\x64\x85", b"K\x65\x85")
     (tmp_path / "f").write_bytes(content)
-    with pytest.raises(DataError, match="not of the length"):
+    with pytest.raises(DataError, match="length"):
         read_arrays(tmp_path / "f")
 
 
@@ -256,12 +254,12 @@ def test_a_dictionary_that_grows_comes_back_as_a_plain_one(tmp_path, protocol):
         (pickle.dumps(collections.defaultdict(dict), 2), r"'__builtin__\.dict'"),
         (pickle.dumps(collections.defaultdict(os.getcwd), 2), r"'(posix|nt)\.getcwd'"),
         (pickle.dumps(collections.OrderedDict(), 2), r"'collections\.OrderedDict'"),
-        (b"ccollections\ndefaultdict\n(cscipy.sparse.csr\ncsr_matrix\ntR.", "a dictionary of something else"),
-        (b"c__builtin__\nobject\n)\x81.", "an object that is no sparse matrix"),
-        (b"c__builtin__\nlist\n(I3\ntR.", "a call of 'object' or 'list'"),
-        (b"cscipy.sparse.csr\ncsr_matrix\n(I3\ntR.", r"a call of 'scipy\.sparse\.csr_matrix'"),
-        (b"cscipy.sparse.csr\ncsr_matrix\n(I3\nt\x81.", "an object that is no sparse matrix"),
-        (b"cnumpy\nndarray\n)\x81.", "an object that is no sparse matrix"),
+        (b"ccollections\ndefaultdict\n(cscipy.sparse.csr\ncsr_matrix\ntR.", "dictionary"),
+        (b"c__builtin__\nobject\n)\x81.", "no sparse matrix"),
+        (b"c__builtin__\nlist\n(I3\ntR.", "call.*'list'"),
+        (b"cscipy.sparse.csr\ncsr_matrix\n(I3\ntR.", r"call.*'scipy\.sparse\.csr_matrix'"),
+        (b"cscipy.sparse.csr\ncsr_matrix\n(I3\nt\x81.", "no sparse matrix"),
+        (b"cnumpy\nndarray\n)\x81.", "no sparse matrix"),
     ],
 )
 def test_other_objects_stay_refused(tmp_path, content, thing):
@@ -274,6 +272,6 @@ def test_a_sparse_matrix_with_a_program_inside_is_refused_and_not_run(tmp_path):
     matrix = csr_matrix(np.eye(2))
     matrix.extra = Malicious(tmp_path / "made")
     (tmp_path / "f").write_bytes(pickle.dumps(matrix, 2))
-    with pytest.raises(DataError, match="was not run"):
+    with pytest.raises(DataError, match="not run"):
         read_arrays(tmp_path / "f")
     assert not (tmp_path / "made").exists()

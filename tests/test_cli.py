@@ -12,9 +12,11 @@ from PIL import Image
 
 from lqm import cli
 from lqm.distances import DISTANCES
+from lqm.engine.progress import Progress
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.images.methods import METHODS
 from lqm.images.sources import SOURCES
+from tests.refusing import assert_refused
 
 TINY = ["--set", "steps=3", "--set", "network=convnet:width=8", "--set", "real-batch=16"]
 
@@ -29,24 +31,14 @@ def quick(monkeypatch):
 
 def test_condense_then_evaluate(type_in, tmp_path, quick):
     out = tmp_path / "my run"
-    command = (
-        "condense",
-        "digits",
-        "--method",
-        "dm",
-        "--distance",
-        "lqm",
-        "--per-class",
-        2,
-        "--out",
-        out,
-        *TINY,
-    )
+    words = ["condense", "digits", "--method", "dm", "--distance", "lqm", "--per-class", "2"]
+    command = (*words, "--out", out, *TINY)
     code, printed, error = type_in(*command)
     assert code == 0
-    assert f"20 images of 10 classes in {out}" in printed
-    assert "lqm: recipe dm-1: steps=3, learning_rate=0.3, momentum=0.5, real_batch=16" in error
-    assert f"next: lqm evaluate '{out}'\n" in printed, "as a shell takes it"
+    assert re.search(rf"20 .*10 classes.*{out}", printed)
+    for part in ("dm-1", "steps=3", "learning_rate=0.3", "momentum=0.5", "real_batch=16"):
+        assert part in error
+    assert f"lqm evaluate '{out}'\n" in printed, "as a shell takes it"
     assert (out / "images.png").exists()
     assert {p.name for p in out.iterdir()} >= {"run.json", "metrics.jsonl", "checkpoints", "manifest.json"}
     manifest = json.loads((out / "manifest.json").read_text())
@@ -67,7 +59,8 @@ def test_condense_then_evaluate(type_in, tmp_path, quick):
     before = (out / "manifest.json").read_bytes()
     code, _, error = type_in(*command)
     assert code == 0
-    assert error == f"lqm: {out} is finished already, after 3 steps\n", "no step is made again"
+    assert error.count("\n") == 1, "no step is made again"
+    assert re.search(rf"{out} .*\b3 steps", error)
     assert (out / "manifest.json").read_bytes() == before, "a finished run is left as it is, scores and all"
 
 
@@ -98,72 +91,47 @@ def test_version(type_in):
 
 
 def test_help_does_not_wait_for_torch():
-    script = "import sys, lqm.cli; sys.exit('torch' in sys.modules)"
+    script = f"import sys, {cli.__name__}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("words", "mentioned"),
     [
-        ("condens digits", "there is no command 'condens'; did you mean 'condense'?"),
-        ("condense digit", "there is no source 'digit'; did you mean 'digits'?"),
-        ("condense digits --method md", "there is no method 'md'; did you mean 'dm'?"),
-        ("condense digits --distance lqn", "there is no distance 'lqn'; did you mean 'lqm'?"),
-        ("condense digits --set step=5", "there is no setting 'step'; did you mean 'steps'?"),
-        ("condense digits --set steps", "'steps' is no setting; write it as name=value"),
-        ("condense digits --set steps=0", "steps = '0' can't be used: input should be greater"),
-        (
-            "condense digits --set learning_rate=inf",
-            "learning_rate = 'inf' can't be used: input should be a fin",
-        ),
-        ("condense digits --set steps=many", "steps = 'many' can't be used: input should be a valid integer"),
-        ("condense digits --set momentum=1", "momentum = '1' can't be used: input should be less than 1"),
-        (
-            "condense digits --set start=mid",
-            "start = 'mid' can't be used: input should be 'random', 'noise', ",
-        ),
-        (
-            "condense digits --per-class 0",
-            "--per-class 0 can't be used: give whole numbers from 1 on, such as 3 or 1,10,50 or 1..4",
-        ),
-        (
-            "condense digits --per-class 200",
-            "class '8' of 'digits' has 140 training images, fewer than per",
-        ),
-        (
-            "condense digits --evaluate-every 0",
-            "evaluate_every = 0 can't be used: it should be a whole number, at least 1",
-        ),
-        ("condense digits --device gpu", "device 'gpu' can't be used here"),
-        ("condense digits --device meta", "device 'meta' can't be used here"),
+        ("condens digits", "'condens'.*'condense'"),
+        ("condense digit", "'digit'.*'digits'"),
+        ("condense digits --method md", "'md'.*'dm'"),
+        ("condense digits --distance lqn", "'lqn'.*'lqm'"),
+        ("condense digits --set step=5", "'step'.*'steps'"),
+        ("condense digits --set steps", "'steps'.*name=value"),
+        ("condense digits --set steps=0", "steps.*'0'.*greater than"),
+        ("condense digits --set learning_rate=inf", "learning_rate.*'inf'.*finite"),
+        ("condense digits --set steps=many", "steps.*'many'.*integer"),
+        ("condense digits --set momentum=1", "momentum.*'1'.*less than 1"),
+        ("condense digits --set start=mid", "'mid'.*'random', 'noise'"),
+        ("condense digits --per-class 0", r"--per-class 0\b.*1,10,50"),
+        ("condense digits --per-class 200", r"'8'.*\b140\b.*\b200\b"),
+        ("condense digits --evaluate-every 0", r"evaluate.every\b.*\b0\b.*at least 1"),
+        ("condense digits --device gpu", "'gpu'"),
+        ("condense digits --device meta", "'meta'"),
     ],
 )
-def test_a_mistake_is_one_sentence_before_any_work(type_in, tmp_path, words, sentence):
+def test_a_mistake_is_one_sentence_before_any_work(type_in, tmp_path, words, mentioned):
     out = ["--out", tmp_path / "run"] if words.startswith("condense ") else []
-    code, printed, error = type_in(*words.split(), *out)
-    assert code == 1
-    assert error.startswith(f"lqm: {sentence}")
-    assert error.count("\n") == 1
-    assert printed == ""
+    assert_refused(type_in(*words.split(), *out), mentioned)
     assert not (tmp_path / "run").exists()
 
 
 def test_evaluate_refuses_what_is_no_set_and_unknown_protocols(type_in, tmp_path):
-    code, _, error = type_in("evaluate", tmp_path)
-    assert code == 1
-    assert "holds no condensed set" in error
+    assert_refused(type_in("evaluate", tmp_path), f"{tmp_path} .*condensed set")
     assert type_in("condense", "digits", "--per-class", 1, "--out", tmp_path / "run", *TINY)[0] == 0
-    code, _, error = type_in("evaluate", tmp_path / "run", "--protocol", "field")
-    assert code == 1
-    assert "did you mean 'field-1000'?" in error
+    assert_refused(type_in("evaluate", tmp_path / "run", "--protocol", "field"), "'field'.*'field-1000'")
 
 
 def test_a_run_folder_with_other_settings_is_refused_by_name(type_in, tmp_path):
     command = ("condense", "digits", "--per-class", 1, "--out", tmp_path / "run", *TINY)
     assert type_in(*command)[0] == 0
-    code, _, error = type_in(*command, "--seed", 1)
-    assert code == 1
-    assert "holds a run with seed = 0, not 1" in error
+    assert_refused(type_in(*command, "--seed", 1), r"/run .*seed\b.*\b0\b.*\b1\b")
 
 
 def test_a_mistyped_option_names_the_right_one(type_in, tmp_path):
@@ -175,34 +143,27 @@ def test_a_mistyped_option_names_the_right_one(type_in, tmp_path):
 def test_a_closed_pipe_is_no_traceback():
     command = f"{Path(sys.executable).with_name('lqm')} --help | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.stdout
     assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "file/below", "file"])
 def test_a_folder_that_cant_be_is_one_sentence(type_in, tmp_path, name):
     (tmp_path / "file").write_text("x")
-    code, _, error = type_in("condense", "digits", "--out", tmp_path / name, *TINY)
-    assert code == 1
-    assert "can't be used as a folder for the run" in error
-    assert error.count("\n") == 1
+    assert_refused(type_in("condense", "digits", "--out", tmp_path / name, *TINY), f"{tmp_path}.*folder")
 
 
 def test_too_little_memory_is_one_sentence(type_in, tmp_path):
-    code, _, error = type_in(
-        "condense", "digits", "--out", tmp_path / "run", "--set", "network=convnet:width=20000000"
-    )
-    assert code == 1
-    assert (
-        error == "lqm: there is not enough memory; try a smaller network, real_batch, per_class or budget\n"
-    )
+    words = ("condense", "digits", "--out", tmp_path / "run", "--set", "network=convnet:width=20000000")
+    assert_refused(type_in(*words), "memory; .*network, real_batch, per_class or budget")
 
 
 def test_evaluating_a_file_or_an_unfinished_run_is_one_sentence(type_in, tmp_path):
     (tmp_path / "file").write_text("x")
-    for name, said in (("file", "file holds no condensed set"), ("nothing", "there is no folder ")):
-        code, _, error = type_in("evaluate", tmp_path / name)
-        assert code == 1
-        assert said in error
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun" / "run.json").write_text("{}")
+    for name in ("file", "nothing", "begun"):
+        assert_refused(type_in("evaluate", tmp_path / name), f"{tmp_path / name}")
 
 
 def test_on_a_terminal_there_is_a_bar_with_rate_and_time_left():
@@ -210,17 +171,17 @@ def test_on_a_terminal_there_is_a_bar_with_rate_and_time_left():
     import pty
 
     reader, writer = pty.openpty()
-    script = """
-from lqm.engine.progress import Progress
+    script = f"""
+from {Progress.__module__} import Progress
 with Progress("walk", 8, 2) as bar:
-    bar.update(5, {"loss": 1.5})
+    bar.update(5, {{"loss": 1.5}})
 """
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
     subprocess.run([sys.executable, "-c", script], stderr=writer, env=environment, check=True)
     os.close(writer)
     shown = os.read(reader, 100_000).decode()
     os.close(reader)
-    for part in ("walk", "━", "5/8", "/s", "left", "loss 1.5", "\x1b["):
+    for part in ("walk", "━", "5/8", "/s", "loss 1.5", "\x1b["):
         assert part in shown
 
 
@@ -240,14 +201,11 @@ def photos(tmp_path):
 def test_a_folder_of_images_from_start_to_end(type_in, tmp_path, photos, quick):
     out = tmp_path / "run"
     command = ("condense", photos, "--out", out, "--per-class", 2, *TINY)
-    code, _, error = type_in(*command)
-    assert code == 1
-    assert "12x10" in error
-    assert "--size" in error
-    code, printed, error = type_in(*command, "--size", 8, "--test-fraction", 0.25, "--start", "herding")
+    assert_refused(type_in(*command), "12x10.*--size")
+    code, _, error = type_in(*command, "--size", 8, "--test-fraction", 0.25, "--start", "herding")
     assert code == 0
-    assert "recipe dm-1-cpu: steps=3" in error
-    assert "start=herding, start_steps=200" in error
+    for part in ("dm-1-cpu", "steps=3", "=herding", "_steps=200"):
+        assert part in error
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["origin"] == {"source": str(photos), "size": 8, "test_fraction": 0.25}
     assert manifest["class_names"] == ["<b>owl<b>", "cat", "dog"]
@@ -259,16 +217,12 @@ def test_a_folder_of_images_from_start_to_end(type_in, tmp_path, photos, quick):
     assert "mlp" in printed
 
     other = tmp_path / "mean"
-    assert (
-        type_in(
-            "condense", photos, "--out", other, "--distance", "mean", "--per-class", 2, "--size", 8, *TINY
-        )[0]
-        == 0
-    )
+    words = ("condense", photos, "--out", other, "--distance", "mean", "--per-class", 2, "--size", 8)
+    assert type_in(*words, *TINY)[0] == 0
     code, printed, _ = type_in("compare", out, other)
     assert code == 0
-    assert "photos: quick-200, 2 epochs, mlp" in printed
-    assert "photos: not evaluated yet" in printed
+    assert re.search("photos.*quick-200.*2 epochs.*mlp", printed)
+    assert re.search("photos.*not evaluated", printed)
 
     for to, name in (
         ("folder", "set"),
@@ -279,21 +233,18 @@ def test_a_folder_of_images_from_start_to_end(type_in, tmp_path, photos, quick):
     ):
         code, printed, _ = type_in("export", out, "--to", to, "--out", tmp_path / name)
         assert code == 0
-        assert printed == f"wrote {tmp_path / name}\n"
+        assert printed.count("\n") == 1
+        assert str(tmp_path / name) in printed
     assert len(list((tmp_path / "set").rglob("*.png"))) == 6
-    code, _, error = type_in("export", out, "--to", "npy", "--out", tmp_path / "x")
-    assert code == 1
-    assert "did you mean 'npz'?" in error
+    assert_refused(type_in("export", out, "--to", "npy", "--out", tmp_path / "x"), "'npy'.*'npz'")
 
 
 def test_recipes_are_listed(type_in):
     code, printed, _ = type_in("recipes", "cifar10")
     assert code == 0
-    for part in ("lqm condense cifar10", "idm-10 ", "idm-10-cpu", "mean 57.1, lqm 60.9"):
+    for part in ("lqm condense cifar10", "idm-10 ", "idm-10-cpu", "mean 57.1", "lqm 60.9"):
         assert part in printed
-    code, _, error = type_in("recipes", "cifar")
-    assert code == 1
-    assert "did you mean 'cifar10'?" in error
+    assert_refused(type_in("recipes", "cifar"), "'cifar'.*'cifar10'")
 
 
 def test_a_recipe_brings_method_budget_and_settings(type_in, tmp_path):
@@ -301,24 +252,20 @@ def test_a_recipe_brings_method_budget_and_settings(type_in, tmp_path):
     command = ("condense", "digits", "--recipe", "datadam-1", "--set", "steps=2")
     code, printed, error = type_in(*command, "--out", out)
     assert code == 0
-    assert "recipe datadam-1: steps=2, learning_rate=0.03" in error
-    assert "10 images of 10 classes" in printed
+    assert re.search(r"datadam-1\b.*steps=2\b.*learning_rate=0.03\b", error)
+    assert re.search("10 .*of 10 classes", printed)
 
 
 def test_a_named_source_says_where_it_is_looked_for(type_in, tmp_path, monkeypatch):
     monkeypatch.delenv("LQM_DATA", raising=False)
-    _, _, error = type_in("condense", "cifar10", "--out", tmp_path / "run")
-    assert "--data-dir" in error
-    assert "LQM_DATA" in error
-    _, _, error = type_in("condense", "cifar10", "--data-dir", tmp_path, "--out", tmp_path / "run")
-    assert f"'cifar10' was not found in {tmp_path}" in error
+    words = ("condense", "cifar10", "--out", tmp_path / "run")
+    assert_refused(type_in(*words), "'cifar10'.*--data-dir.*LQM_DATA")
+    assert_refused(type_in(*words, "--data-dir", tmp_path), f"'cifar10'.*{tmp_path}")
     assert not (tmp_path / "run").exists()
 
 
 def test_comparing_nothing_is_one_sentence(type_in):
-    code, _, error = type_in("compare")
-    assert code == 1
-    assert error == "lqm: there is nothing to compare; name one or more runs\n"
+    assert_refused(type_in("compare"), "compare.*runs")
 
 
 def test_a_run_is_followed_and_listed(type_in, tmp_path, quick):
@@ -326,9 +273,7 @@ def test_a_run_is_followed_and_listed(type_in, tmp_path, quick):
     command = ("condense", "digits", "--per-class", 1, "--out", out, *TINY)
     code, _, error = type_in(*command, "--evaluate-every", 2, "--tensorboard")
     assert code == 0
-    steps = re.findall(
-        r"dm \+ lqm: evaluated at step (\d+): accuracy 0\.\d{3} ± 0\.\d{3} \(quick-200\)", error
-    )
+    steps = re.findall(r"dm \+ lqm: .*step (\d+): .*0\.\d{3} ± 0\.\d{3}.*quick-200", error)
     assert steps == ["2", "3"]
     assert list((out / "tensorboard").iterdir())
     code, printed, _ = type_in("runs", tmp_path / "runs")
@@ -338,18 +283,14 @@ def test_a_run_is_followed_and_listed(type_in, tmp_path, quick):
     code, printed, _ = type_in("runs", tmp_path / "runs")
     assert code == 0
     assert re.search(rf"{out} +broken +dm", printed)
-    assert f"broken: {out / 'manifest.json'} is damaged" in printed
+    assert re.search(rf"broken: {out / 'manifest.json'} .*damaged", printed)
 
 
 def test_runs_are_looked_for_in_the_folder_runs(type_in, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code, printed, error = type_in("runs")
-    assert (code, printed) == (1, "")
-    assert error == "lqm: there is no folder runs; name one that holds runs, as in `lqm runs runs`\n"
+    assert_refused(type_in("runs"), "folder runs.*`lqm runs runs`")
     (tmp_path / "runs").mkdir()
-    code, _, error = type_in("runs")
-    assert code == 1
-    assert error.startswith("lqm: there are no runs in runs; name a folder that")
+    assert_refused(type_in("runs"), "no runs.* runs.*folder")
 
 
 def test_only_a_few_broken_runs_say_why(type_in, tmp_path):
@@ -358,4 +299,4 @@ def test_only_a_few_broken_runs_say_why(type_in, tmp_path):
         (tmp_path / f"run-{number}" / "run.json").write_text("{")
     _, printed, _ = type_in("runs", tmp_path)
     assert printed.count("broken: ") == 3
-    assert "and 2 more that are broken\n" in printed
+    assert re.search(r"\b2 more\b.*broken", printed)

@@ -1,12 +1,21 @@
 import json
+import os
+import re
+import shutil
+import signal
+import sys
+from dataclasses import dataclass, replace
 
 import pytest
 import torch
+from torch.utils.data import TensorDataset
 
 import lqm
-from lqm import evaluating
+from lqm.distances.mean import Mean
+from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
 from lqm.images.evaluation import PROTOCOLS
-from lqm.utils.errors import ArtifactError, ConfigError, DataError
+from lqm.images.students import Student
+from lqm.utils.errors import ArtifactError, ConfigError, DataError, StoppedError
 
 
 def condense(tiny, **options):
@@ -68,16 +77,16 @@ def test_a_recipe_by_name_brings_method_and_budget(digits):
 
     assert made(recipe="dm-1")["per_class"] == 1
     assert made(recipe="dm-1")["recipe"] == "dm-1"
-    with pytest.raises(ConfigError, match="recipe 'dm-1' is for method = 'dm', not 'idm'; leave one of them"):
+    with pytest.raises(ConfigError, match=r"'dm-1'.*method.*'dm'.*'idm'"):
         made(recipe="dm-1", method="idm")
-    with pytest.raises(ConfigError, match="recipe 'dm-1' is for per_class = 1, not 3; leave one of them"):
+    with pytest.raises(ConfigError, match=r"'dm-1'.*per_class\b.*\b1\b.*\b3\b"):
         made(recipe="dm-1", per_class=3)
 
 
 def test_what_matches_nothing_takes_no_distance(digits):
     condensed = lqm.condense(digits, method="random", per_class=2, show_progress=False)
     assert condensed.manifest["distance"] is None
-    with pytest.raises(ConfigError, match="'random' chooses real records and matches no distance"):
+    with pytest.raises(ConfigError, match=r"'random'.*no distance"):
         lqm.condense(digits, method="random", distance="lqm", per_class=2)
 
 
@@ -95,7 +104,7 @@ def test_a_damaged_result_is_made_again_from_the_checkpoint(tmp_path, tiny, caps
         lqm.load(tmp_path / "run")
     again = condense(tiny, out=tmp_path / "run")
     assert again.images.equal(before.images)
-    assert "making it again from the last checkpoint" in capsys.readouterr().err
+    assert re.search(rf"{tmp_path / 'run'}.*checkpoint", capsys.readouterr().err)
 
 
 def test_scores_join_the_manifest_in_memory_and_on_disk(tmp_path, tiny, tiny_protocol, monkeypatch):
@@ -111,8 +120,6 @@ def test_scores_join_the_manifest_in_memory_and_on_disk(tmp_path, tiny, tiny_pro
 
 
 def test_two_evaluations_of_the_same_set_both_stay(tmp_path, tiny, tiny_protocol, monkeypatch):
-    from dataclasses import replace
-
     for name in ("first", "second"):
         monkeypatch.setitem(PROTOCOLS, name, replace(tiny_protocol, name=name))
     condensed = condense(tiny, out=tmp_path / "run")
@@ -125,26 +132,22 @@ def test_two_evaluations_of_the_same_set_both_stay(tmp_path, tiny, tiny_protocol
 
 
 def test_a_score_that_cant_be_noted_is_still_given(tmp_path, tiny, tiny_protocol, monkeypatch, capsys):
-    import shutil
-
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
     condensed = condense(tiny, out=tmp_path / "run")
     shutil.rmtree(tmp_path / "run")
     assert lqm.evaluate(condensed, protocol="tiny", show_progress=False).accuracy >= 0
-    assert "could not be noted" in capsys.readouterr().err
+    assert str(tmp_path / "run") in capsys.readouterr().err
 
 
 def test_the_result_of_another_run_is_never_taken_for_this_ones(tmp_path, tiny):
     mean = condense(tiny, distance="mean", out=tmp_path / "run")
-    with pytest.raises(ArtifactError, match="is a run's folder"):
+    with pytest.raises(ArtifactError, match=f"{tmp_path / 'run'} .*run"):
         condense(tiny).save(tmp_path / "run")
     condense(tiny).write(tmp_path / "run")
     assert condense(tiny, distance="mean", out=tmp_path / "run").images.equal(mean.images)
 
 
 def test_another_augmentation_is_another_run(tmp_path, tiny, digits):
-    from dataclasses import replace
-
     condense(tiny, out=tmp_path / "run")
     other = replace(digits, augmentation=("rotate",))
     with pytest.raises(ConfigError, match=r"source\.augmentation"):
@@ -152,36 +155,28 @@ def test_another_augmentation_is_another_run(tmp_path, tiny, digits):
 
 
 def test_a_set_of_ones_own_source_says_how_to_evaluate_it(tiny, digits):
-    from dataclasses import replace
-
     source = replace(digits, name="mine", origin=None)
     condensed = lqm.condense(source, per_class=2, settings=tiny, show_progress=False)
-    with pytest.raises(DataError, match="condensed from 'mine', which was made in Python"):
+    with pytest.raises(DataError, match=r"'mine'.*in Python"):
         lqm.evaluate(condensed)
 
 
 def test_what_is_no_distance_is_refused_before_any_work(tiny):
-    from dataclasses import dataclass
-
-    from lqm.distances.mean import Mean
-
     @dataclass(frozen=True)
     class Weighted(Mean):
         weights: object = torch.ones(3)
 
     for wrong in (Mean, object()):
-        with pytest.raises(ConfigError, match="is no distance"):
+        with pytest.raises(ConfigError, match=r"(Mean|object).*distance"):
             condense(tiny, distance=wrong)
-    with pytest.raises(ConfigError, match="can't be recorded"):
+    with pytest.raises(ConfigError, match=r"'mean'.*Tensor"):
         condense(tiny, distance=Weighted())
 
 
 def test_other_data_under_the_same_name_is_refused(tiny, digits):
-    from dataclasses import replace
-
     condensed = condense(tiny)
     other = replace(digits, test=lqm.Images(1 - digits.test.images, digits.test.labels))
-    with pytest.raises(DataError, match="is not what this set was condensed from"):
+    with pytest.raises(DataError, match=r"'digits'.*labels.*'digits'"):
         lqm.evaluate(condensed, source=other, show_progress=False)
 
 
@@ -200,17 +195,22 @@ def test_public_names_are_all_there():
         assert getattr(lqm, name)
     with pytest.raises(AttributeError, match="no attribute 'condens'"):
         lqm.condens  # noqa: B018
-    assert evaluating.evaluate is lqm.evaluate
 
 
 def test_stopping_at_a_baseline_keeps_the_score_of_the_set(tmp_path, tiny, tiny_protocol, monkeypatch):
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
     condensed = condense(tiny, out=tmp_path / "run")
 
-    def stop(*_):
-        raise KeyboardInterrupt
+    step, steps = torch.optim.SGD.step, []
 
-    monkeypatch.setattr("lqm.images.judging.baseline", stop)
+    def stop_after_the_set(*args, **options):
+        steps.append(1)
+        if len(steps) > 6:
+            raise KeyboardInterrupt
+        return step(*args, **options)
+
+    # On the set, 2 networks learn from one batch an epoch, in epochs 0 to 2.
+    monkeypatch.setattr(torch.optim.SGD, "step", stop_after_the_set)
     with pytest.raises(KeyboardInterrupt):
         lqm.evaluate(condensed, protocol="tiny", baselines=("random", "full"), show_progress=False)
     assert len(lqm.load(tmp_path / "run").manifest["scores"]) == 1
@@ -219,16 +219,16 @@ def test_stopping_at_a_baseline_keeps_the_score_of_the_set(tmp_path, tiny, tiny_
 def test_results_read_well_at_the_prompt(tiny, tiny_protocol, monkeypatch):
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
     found = lqm.evaluate(condense(tiny), protocol="tiny", show_progress=False)
-    assert str(found).startswith("| trained on | images | accuracy % |")
     assert "| condensed | 20 |" in str(found)
+    assert f"{100 * found.accuracy:.1f}" in str(found)
     assert len(repr(found)) < 1500
     assert {"condense", "evaluate", "load", "load_source"} <= set(dir(lqm))
 
 
-def test_going_on_is_said(tmp_path, tiny, capsys):
+def test_going_on_is_logged(tmp_path, tiny, capsys):
     condense(tiny, out=tmp_path / "run")
     condense(tiny | {"steps": 8}, out=tmp_path / "run")
-    assert "going on from step 6 of 8" in capsys.readouterr().err
+    assert "step 6 of 8" in capsys.readouterr().err
 
 
 def test_what_cant_be_used_leaves_no_folder_behind(tmp_path, digits):
@@ -255,29 +255,28 @@ def test_another_network_of_the_users_own_is_another_run_whatever_it_is_called(t
         )
 
     condense_with(4)
-    with pytest.raises(ConfigError, match=r"holds a run with settings\.network"):
+    with pytest.raises(ConfigError, match=r"settings\.network"):
         condense_with(5)
 
 
-def test_mistakes_are_found_before_the_source_is_read(tmp_path, monkeypatch):
-    def never(*args, **options):
-        raise AssertionError
+@pytest.fixture
+def unreadable(tmp_path):
+    """A folder that tells whether it was read: it holds no images."""
+    (tmp_path / "cat").mkdir()
+    with pytest.raises(DataError):
+        lqm.condense(tmp_path)
+    return tmp_path
 
-    monkeypatch.setattr("lqm.images.planning.load_source", never)
+
+def test_mistakes_are_found_before_the_source_is_read(unreadable):
     for wrong in ({"method": "dm", "settings": {"step": 1}}, {"per_class": 0}, {"distance": "lqn"}):
         with pytest.raises(ConfigError):
-            lqm.condense("digits", **wrong)
+            lqm.condense(unreadable, **wrong)
 
 
 def test_the_start_is_chosen_in_the_open_and_goes_on_where_it_was_stopped(
     tmp_path, tiny, capsys, monkeypatch
 ):
-    import os
-    import signal
-
-    from lqm.images.students import Student
-    from lqm.utils.errors import StoppedError
-
     settings = tiny | {"start": "herding", "start_steps": 5}
     straight = condense(settings)
     learn, count = Student.learn, []
@@ -289,7 +288,7 @@ def test_the_start_is_chosen_in_the_open_and_goes_on_where_it_was_stopped(
         return learn(self, *batch)
 
     monkeypatch.setattr(Student, "learn", stop_at_third)
-    with pytest.raises(StoppedError, match="after step 3 of 5"):
+    with pytest.raises(StoppedError, match="step 3 of 5"):
         condense(settings, out=tmp_path / "run")
     resumed = condense(settings, out=tmp_path / "run")
     assert len(count) == 5
@@ -297,7 +296,7 @@ def test_the_start_is_chosen_in_the_open_and_goes_on_where_it_was_stopped(
     longer = condense(settings | {"steps": 8}, out=tmp_path / "run", show_progress=True)
     assert len(count) == 5, "a run that has begun needs no start"
     assert longer.images.equal(condense(settings | {"steps": 8}).images)
-    assert "start=herding" in capsys.readouterr().err
+    assert "=herding" in capsys.readouterr().err
 
 
 def test_a_network_may_be_named_in_its_own_argument(tiny, digits):
@@ -309,24 +308,18 @@ def test_a_network_may_be_named_in_its_own_argument(tiny, digits):
 
 def test_another_distance_is_named_as_such(tmp_path, tiny):
     condense(tiny, out=tmp_path / "run")
-    with pytest.raises(ConfigError, match=r"a run with distance\.name = 'lqm', not 'mean'"):
+    with pytest.raises(ConfigError, match=r"distance\.name.*'lqm'.*'mean'"):
         condense(tiny, distance="mean", out=tmp_path / "run")
 
 
 def test_what_is_no_source_says_how_to_make_one():
-    from torch.utils.data import TensorDataset
-
-    with pytest.raises(ConfigError, match=r"a TensorDataset is no source; .*lqm\.from_dataset"):
+    with pytest.raises(ConfigError, match=r"TensorDataset.*lqm\.from_dataset"):
         lqm.condense(TensorDataset(torch.zeros(2, 1, 8, 8), torch.zeros(2)))
 
 
 @pytest.fixture
 def quick(tiny_protocol, monkeypatch):
     """The protocols that sets ask for by default, at a size that takes no time."""
-    from dataclasses import replace
-
-    from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
-
     monkeypatch.setitem(PROTOCOLS, "quick-200", replace(tiny_protocol, name="quick-200"))
     whole = GRAPH_PROTOCOLS["cat-500"]
     monkeypatch.setitem(GRAPH_PROTOCOLS, "cat-500", replace(whole, epochs=2, networks=2))
@@ -400,7 +393,7 @@ def test_a_condensation_by_a_sketch_is_evaluated_along_the_way(tmp_path, quick):
 
 def test_the_evaluation_of_the_last_step_is_free_afterwards(tmp_path, tiny, quick, monkeypatch):
     condensed = condense(tiny, out=tmp_path / "run", evaluate_every=4)
-    monkeypatch.setattr("lqm.images.evaluation._judge", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr(torch.optim.SGD, "step", lambda *_, **__: pytest.fail("trained again"))
     found = lqm.evaluate(tmp_path / "run", show_progress=False)
     assert found.accuracy == evaluations(tmp_path / "run")[-1]["accuracy"]
     again = condense(tiny, out=tmp_path / "run", evaluate_every=2)
@@ -410,12 +403,10 @@ def test_the_evaluation_of_the_last_step_is_free_afterwards(tmp_path, tiny, quic
 
 def test_evaluations_are_shown_without_a_folder_too(tiny, quick, capsys):
     condense(tiny | {"steps": 2}, evaluate_every=5, show_progress=True)
-    assert "dm + lqm: evaluated at step 2: accuracy 0." in capsys.readouterr().err
+    assert re.search(r"dm \+ lqm: .*step 2: .*\b0\.\d", capsys.readouterr().err)
 
 
 def test_a_source_in_memory_is_evaluated_along_the_way(tmp_path, tiny, quick, digits):
-    from dataclasses import replace
-
     source = replace(digits, name="mine", origin=None)
     lqm.condense(
         source, per_class=1, settings=tiny, evaluate_every=6, out=tmp_path / "run", show_progress=False
@@ -437,22 +428,16 @@ def test_event_files_have_what_the_json_lines_have(tmp_path, tiny, quick):
 
 
 @pytest.mark.parametrize("wrong", [0, -3, 2.5, "often"])
-def test_what_cant_be_followed_is_refused_before_any_work(tmp_path, monkeypatch, wrong):
-    import sys
-
-    monkeypatch.setattr("lqm.images.planning.load_source", lambda *_, **__: pytest.fail("it was read"))
-    with pytest.raises(
-        ConfigError, match=r"evaluate_every = .* can't be used: it should be a whole number, at"
-    ):
-        lqm.condense("digits", evaluate_every=wrong, out=tmp_path / "run")
-    with pytest.raises(
-        ConfigError, match="tensorboard writes to the run's folder, and there is none; give one"
-    ):
-        lqm.condense("digits", tensorboard=True)
+def test_what_cant_be_followed_is_refused_before_any_work(unreadable, monkeypatch, wrong):
+    run = unreadable / "run"
+    with pytest.raises(ConfigError, match=rf"evaluate_every\b.*{wrong}.*whole number"):
+        lqm.condense(unreadable, evaluate_every=wrong, out=run)
+    with pytest.raises(ConfigError, match=r"tensorboard.*folder"):
+        lqm.condense(unreadable, tensorboard=True)
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     with pytest.raises(ConfigError, match=r"pip install 'lqm\[tensorboard\]'"):
-        lqm.condense("digits", tensorboard=True, out=tmp_path / "run")
-    assert not (tmp_path / "run").exists()
+        lqm.condense(unreadable, tensorboard=True, out=run)
+    assert not run.exists()
 
 
 def test_a_finished_run_says_that_nothing_is_left_to_follow(tmp_path, tiny, capsys):
@@ -460,5 +445,5 @@ def test_a_finished_run_says_that_nothing_is_left_to_follow(tmp_path, tiny, caps
     lqm.condense("digits", **options, show_progress=False)
     capsys.readouterr()
     lqm.condense("digits", **options, evaluate_every=2)
-    assert "there are no steps left to evaluate along the way" in capsys.readouterr().err
+    assert "no steps left" in capsys.readouterr().err
     assert not (tmp_path / "run" / "evaluations.jsonl").exists()

@@ -30,7 +30,8 @@ def test_adding_a_distance_takes_one_file_and_one_line(tmp_path):
     found = subprocess.run(where, env=environment, capture_output=True, text=True, check=True).stdout.strip()
     assert found == str(copy / "__init__.py"), "the tests below are of the copy"
     tests = [PAGE.parent / "tests" / "distances" / "test_distances.py", PAGE.parent / "tests" / "contract"]
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", "range and not mmd", *tests]
+    plain = ["-p", "no:cacheprovider", "-p", "no:xdist"]
+    words = [sys.executable, "-m", "pytest", *plain, "-k", "range and not mmd", *tests]
     done = subprocess.run(
         words, env=environment, cwd=PAGE.parent, capture_output=True, text=True, check=False
     )

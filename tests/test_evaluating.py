@@ -1,8 +1,13 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 import torch
 
 import lqm
+from lqm.evaluating import score_entry
 from lqm.images.evaluation import PROTOCOLS
+from lqm.images.networks import NETWORKS
 from lqm.utils.errors import ConfigError, DataError
 
 
@@ -25,13 +30,22 @@ def test_several_kinds_of_networks_give_the_cross_architecture_table(condensed, 
     assert list(found.rows) == ["condensed", "random", "herding"]
     scores = found.condensed.manifest["scores"]
     assert [score["protocol"]["network"] for score in scores] == ["convnet:width=8", "mlp:width=8"]
-    assert "| accuracy % by | convnet width=8 | mlp width=8 |" in str(found)
+    assert "| convnet width=8 | mlp width=8 |" in str(found)
 
 
-def test_all_networks_of_the_zoo_can_judge(condensed, judge):
-    names = ("convnet:width=4", "mlp", "lenet", "alexnet", "vgg11", "resnet18")
-    found = judge(condensed, networks=names)
-    assert all(0 <= scores["condensed"].accuracy <= 1 for scores in found.by_network.values())
+def test_all_networks_of_the_zoo_can_judge(tiny, judge, digits):
+    train, test = (
+        lqm.Images(part.images[:count], part.labels[:count])
+        for part, count in ((digits.train, 200), (digits.test, 40))
+    )
+    source = replace(digits, train=train, test=test)
+    condensed = lqm.condense(source, per_class=2, settings=tiny, show_progress=False)
+    found = judge(condensed, source=source, networks=list(NETWORKS))
+    assert list(found.by_network) == list(NETWORKS)
+    for scores in found.by_network.values():
+        first, second = (40 * accuracy for accuracy in scores["condensed"].accuracies)
+        assert first == pytest.approx(round(first))
+        assert second == pytest.approx(round(second))
 
 
 def test_a_module_of_the_users_own_judges_by_its_name(condensed, judge):
@@ -41,7 +55,7 @@ def test_a_module_of_the_users_own_judges_by_its_name(condensed, judge):
     found = judge(condensed, networks={"linear": mine})
     assert list(found.by_network) == ["own:linear"]
     assert found.condensed.manifest["scores"][0]["protocol"]["network"] == "own:linear"
-    assert "2 fresh linear" in str(found)
+    assert "linear" in str(found)
 
 
 def test_mosaics_are_judged_by_their_cells(tiny, judge):
@@ -52,37 +66,28 @@ def test_mosaics_are_judged_by_their_cells(tiny, judge):
 
 
 def test_the_whole_training_set_is_learned_once_for_all_sets(tiny, judge, monkeypatch):
-    from lqm.images import evaluation
-
-    learned = []
-    original = evaluation.train
-
-    def spy(network, images, *args, **options):
-        learned.append(len(images.labels))
-        original(network, images, *args, **options)
-
-    monkeypatch.setattr(evaluation, "train", spy)
-    for seed in range(2):
-        condensed = lqm.condense("digits", per_class=2, seed=seed, settings=tiny, show_progress=False)
-        judge(condensed, baselines=("full",))
-    assert learned.count(1442) == 5, "once for each of the protocol's networks"
+    sets = [
+        lqm.condense("digits", per_class=2, seed=seed, settings=tiny, show_progress=False)
+        for seed in range(2)
+    ]
+    step, steps = torch.optim.SGD.step, []
+    monkeypatch.setattr(torch.optim.SGD, "step", lambda *given: (steps.append(1), step(*given))[1])
+    judge(sets[0], baselines=("full",))
+    # 3 epochs: 20 images in one batch by 2 networks, and 1442 in six batches by 5.
+    assert len(steps) == 3 * (2 * 1 + 5 * 6)
+    steps.clear()
+    judge(sets[1], baselines=("full",))
+    assert len(steps) == 3 * 2 * 1
 
 
-def test_a_set_finds_its_folder_again_or_is_told_where_it_is(tiny, judge, tmp_path, monkeypatch):
-    import numpy as np
-
-    from lqm.images.sources import load_source
-
-    digits = load_source("digits")
+def test_a_set_finds_its_folder_again_or_is_told_where_it_is(tiny, judge, digits, tmp_path):
     pixels = (digits.train.images * 255).byte().numpy()
     np.savez(tmp_path / "mine.npz", images=pixels, labels=digits.train.labels.numpy())
     condensed = lqm.condense(tmp_path / "mine.npz", per_class=2, settings=tiny, show_progress=False)
     expected = judge(condensed).accuracy
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "mine.npz").rename(tmp_path / "elsewhere" / "mine.npz")
-    with pytest.raises(
-        DataError, match=r"can't be read from .*mine\.npz any more; name the new place with --source"
-    ):
+    with pytest.raises(DataError, match=r"mine\.npz .*--source"):
         judge(condensed)
     assert judge(condensed, source=tmp_path / "elsewhere" / "mine.npz").accuracy == expected
     (tmp_path / "elsewhere" / "mine.npz").rename(tmp_path / "elsewhere" / "yours.npz")
@@ -90,17 +95,14 @@ def test_a_set_finds_its_folder_again_or_is_told_where_it_is(tiny, judge, tmp_pa
 
 
 def test_mistakes_are_one_sentence(condensed, judge):
-    with pytest.raises(ConfigError, match="no baseline 'herdin'; did you mean 'herding'"):
+    with pytest.raises(ConfigError, match=r"'herdin'.*'herding'"):
         judge(condensed, baselines=("herdin",))
-    with pytest.raises(ConfigError, match="no network 'resnet'; did you mean 'resnet18'"):
+    with pytest.raises(ConfigError, match=r"'resnet'.*'resnet18'"):
         judge(condensed, networks=("resnet",))
 
 
 def test_a_network_that_cant_be_made_is_refused_before_any_is_trained(condensed, judge, monkeypatch):
-    def never(*args, **options):
-        raise AssertionError
-
-    monkeypatch.setattr("lqm.images.evaluation.train", never)
+    monkeypatch.setattr(torch.optim.SGD, "step", lambda *_: pytest.fail("a network was trained"))
     with pytest.raises(ConfigError, match="depth"):
         judge(condensed, networks=("convnet:width=4", "convnet:depth=4"))
 
@@ -126,8 +128,6 @@ def test_what_baselines_scored_is_noted_beside_and_kept_by_a_later_evaluation(co
 def test_a_set_scored_by_the_source_at_hand_scores_as_in_an_evaluation(
     tiny, digits, monkeypatch, tiny_protocol
 ):
-    from lqm.evaluating import score_entry
-
     monkeypatch.setitem(PROTOCOLS, "quick-200", tiny_protocol)
     condensed = lqm.condense(digits, per_class=2, settings=tiny, show_progress=False)
     found = lqm.evaluate(condensed, source=digits, show_progress=False)

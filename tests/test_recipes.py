@@ -60,23 +60,8 @@ def test_a_method_without_a_recipe_has_its_defaults_and_the_sources_protocol():
     assert fitting_recipe("cifar10", "herding", 10, cpu=True).protocol == "quick-200"
 
 
-def test_the_commands_of_idm_are_the_papers():
-    settings = {name: r.settings for name, r in load_recipes("cifar10").items()}
-    defaults = METHODS["idm"].Settings
-    first, ten, fifty = (make_settings(defaults, settings[f"idm-{n}"]) for n in (1, 10, 50))
-    assert (first.class_weight, first.real_batch, first.queue_interval) == (0.5, 5000, 5)
-    assert (ten.class_weight, ten.real_batch, ten.queue_interval) == (0.5, 256, 30)
-    assert (fifty.class_weight, fifty.real_batch, fifty.student_steps) == (0.1, 256, 10)
-    tiny = make_settings(defaults, load_recipes("tinyimagenet")["idm-50"].settings)
-    assert (tiny.class_weight, tiny.student_steps) == (0.8, 50)
-    hundred = make_settings(defaults, load_recipes("cifar100")["idm-10"].settings)
-    assert (hundred.class_weight, hundred.student_steps) == (0.1, 50)
-    assert (ten.learning_rate, ten.steps, ten.mosaic) == (0.2, 20_000, 2)
-    assert (ten.queue_start, ten.queue_limit, ten.students) == (3, 100, 2)
-
-
 def test_an_unknown_recipe_suggests_the_nearest():
-    with pytest.raises(ConfigError, match="no recipe for cifar10 'idm-11'; did you mean 'idm-1"):
+    with pytest.raises(ConfigError, match=r"cifar10 'idm-11'.*'idm-1"):
         named_recipe("cifar10", "idm-11")
 
 
@@ -84,7 +69,7 @@ def test_the_table_has_a_row_for_each():
     assert sum(table.row_count for table in recipe_tables()) == len(ALL)
     (table,) = recipe_tables("digits")
     assert table.row_count == len(load_recipes("digits"))
-    with pytest.raises(ConfigError, match="no source with recipes 'digit'; did you mean 'digits'"):
+    with pytest.raises(ConfigError, match=r"'digit'.*'digits'"):
         list(recipe_tables("digit"))
 
 

@@ -4,6 +4,7 @@ import sys
 import time
 from dataclasses import replace
 
+import psutil
 import pytest
 
 from benchmarks.baseline import Baseline, here, read, write
@@ -22,7 +23,8 @@ def worker(step):
 def test_a_worker_tells_the_seconds_of_each_step():
     with worker("time.sleep(0.05)") as one:
         found = [one.step() for _ in range(3)]
-    assert all(0.05 <= seconds < 0.5 for seconds in found)
+    assert min(found) >= 0.05
+    assert min(found) < 0.5, "seconds, although the machine may be busy now and then"
 
 
 def test_workers_are_stepped_in_turn_and_idle_in_between(tmp_path):
@@ -61,10 +63,20 @@ def test_a_worker_that_dies_says_how_and_its_last_words():
         one.step()
 
 
-def test_a_worker_that_dies_between_two_steps_is_noticed_at_the_next():
-    with worker("None") as one:
-        one._process.terminate()
-        one._process.wait()
+@pytest.fixture
+def number(tmp_path):
+    """A step that writes the number of its process, and that process."""
+    path = tmp_path / "number"
+    return f"open({str(path)!r}, 'w').write(str(os.getpid()))", lambda: psutil.Process(int(path.read_text()))
+
+
+def test_a_worker_that_dies_between_two_steps_is_noticed_at_the_next(number):
+    step, process = number
+    with worker(step) as one:
+        one.step()
+        process().terminate()
+        while process().status() != psutil.STATUS_ZOMBIE:
+            time.sleep(0.01)
         with pytest.raises(WorkerError, match="exit code -15"):
             one.step()
 
@@ -75,10 +87,19 @@ def test_a_worker_that_can_not_be_made_ready_is_an_error_at_once():
         pass
 
 
-def test_no_process_is_left_when_the_work_is_stopped():
-    with pytest.raises(KeyboardInterrupt), worker("None") as one:
-        raise KeyboardInterrupt
-    assert one._process.poll() is not None
+def test_no_process_is_left_when_the_work_is_stopped(number):
+    step, process = number
+
+    def stopped():
+        with worker(step) as one:
+            one.step()
+            assert process().is_running()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    with pytest.raises(psutil.NoSuchProcess):
+        process()
 
 
 def test_the_ratio_is_that_of_the_medians():

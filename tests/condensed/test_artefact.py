@@ -1,3 +1,4 @@
+import hashlib
 import json
 import shutil
 
@@ -5,7 +6,8 @@ import pytest
 import torch
 
 import lqm
-from lqm.condensed import CondensedImages
+from lqm import errors
+from lqm.condensed import CondensedImages, artefact
 from lqm.utils.errors import ArtifactError, LqmError
 
 
@@ -38,8 +40,6 @@ def test_the_dataset_is_ready_to_train_on():
 
 
 def test_the_manifest_names_the_sha256_of_the_tensors(tmp_path):
-    import hashlib
-
     small_set().save(tmp_path / "set")
     data = json.loads((tmp_path / "set" / "manifest.json").read_text())["data"]
     content = (tmp_path / "set" / data["file"]).read_bytes()
@@ -77,28 +77,27 @@ def test_whitespace_added_by_an_editor_is_refused_too(tmp_path):
     small_set().save(tmp_path / "set")
     manifest = tmp_path / "set" / "manifest.json"
     manifest.write_bytes(manifest.read_bytes() + b"\n")
-    with pytest.raises(ArtifactError, match="does not fit its own seal"):
+    with pytest.raises(ArtifactError, match=r"manifest\.json .*seal"):
         lqm.load(tmp_path / "set")
 
 
 def test_missing_pieces_are_named(tmp_path):
-    with pytest.raises(ArtifactError, match=r"there is no folder .*nothing; name a run"):
+    with pytest.raises(ArtifactError, match=r"no folder .*nothing"):
         lqm.load(tmp_path / "nothing")
-    with pytest.raises(ArtifactError, match="holds no condensed set"):
+    with pytest.raises(ArtifactError, match=f"{tmp_path} .*no condensed set"):
         lqm.load(tmp_path)
     small_set().save(tmp_path / "set")
-    next((tmp_path / "set").glob("data-*")).unlink()
-    with pytest.raises(ArtifactError, match="can't be read"):
+    (data,) = (tmp_path / "set").glob("data-*")
+    data.unlink()
+    with pytest.raises(ArtifactError, match=data.name):
         lqm.load(tmp_path / "set")
 
 
 def test_another_format_is_refused(tmp_path, monkeypatch):
-    from lqm.condensed import artefact
-
     monkeypatch.setattr(artefact, "FORMAT", 1)
     small_set().save(tmp_path / "set")
     monkeypatch.undo()
-    with pytest.raises(ArtifactError, match="has format 1, this version of lqm reads 2 to 3"):
+    with pytest.raises(ArtifactError, match=r"format 1\b.* 2 to 3"):
         lqm.load(tmp_path / "set")
 
 
@@ -110,8 +109,6 @@ def test_saving_again_replaces_the_set_and_leaves_no_remains(tmp_path):
 
 
 def test_a_crash_while_saving_again_leaves_the_old_set_whole(tmp_path, monkeypatch):
-    from lqm.condensed import artefact
-
     small_set(0).save(tmp_path / "set")
     write = artefact.write_atomically
 
@@ -126,14 +123,6 @@ def test_a_crash_while_saving_again_leaves_the_old_set_whole(tmp_path, monkeypat
     assert lqm.load(tmp_path / "set").images.equal(small_set(0).images)
 
 
-REFUSED = [
-    ("notes", "something else"),
-    ("site", "something else"),
-    ("weights", "something else"),
-    ("file", "is a file"),
-]
-
-
 def test_nothing_else_is_overwritten(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.txt").write_text("x")
@@ -142,8 +131,8 @@ def test_nothing_else_is_overwritten(tmp_path):
     (tmp_path / "weights" / "data-train.safetensors").write_text("x")
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "manifest.json").write_text('{"name": "a web page"}')
-    for name, sentence in REFUSED:
-        with pytest.raises(ArtifactError, match=sentence):
+    for name in ("notes", "site", "weights", "file"):
+        with pytest.raises(ArtifactError, match=f"{tmp_path / name} "):
             small_set().save(tmp_path / name)
     assert (tmp_path / "notes" / "mine.txt").read_text() == "x"
     assert (tmp_path / "site" / "manifest.json").read_text() == '{"name": "a web page"}'
@@ -161,7 +150,7 @@ def test_what_a_killed_save_left_is_no_hindrance(tmp_path):
 def test_a_score_for_a_set_that_was_replaced_meanwhile_is_refused(tmp_path):
     before = small_set(0).save(tmp_path / "set")
     small_set(1).save(tmp_path / "set")
-    with pytest.raises(ArtifactError, match="holds another set than it did"):
+    with pytest.raises(ArtifactError, match="another set"):
         before.with_score(score("a", 0.1))
 
 
@@ -190,9 +179,14 @@ def test_a_score_is_kept_and_replaced_by_protocol_and_seed(tmp_path):
     ]
 
 
-def test_every_error_of_ours_is_an_lqm_error(tmp_path):
-    with pytest.raises(LqmError):
-        lqm.load(tmp_path)
+def test_every_error_of_ours_is_an_lqm_error():
+    kinds = [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and kind.__module__ == errors.__name__
+    ]
+    assert len(kinds) > 3
+    assert all(issubclass(kind, LqmError) for kind in kinds)
 
 
 def test_uint8_images_are_normalised_like_the_same_floats():
@@ -205,7 +199,7 @@ def test_uint8_images_are_normalised_like_the_same_floats():
 def test_images_of_other_channels_are_not_normalised():
     manifest = {"preprocessing": {"mean": [0.3] * 3, "std": [0.2] * 3}}
     condensed = CondensedImages(torch.rand(2, 3, 4, 4), torch.tensor([0, 1]), ("a", "b"), manifest)
-    with pytest.raises(LqmError, match=r"shape \[2, 1, 4, 4\] .* should be \[N, 3, H, W\]"):
+    with pytest.raises(LqmError, match=r"\[2, 1, 4, 4\].*\[N, 3, H, W\]"):
         condensed.normalised(torch.rand(2, 1, 4, 4))
 
 
@@ -213,14 +207,14 @@ def test_a_folder_of_runs_names_one_of_them(tmp_path):
     for name in "ab":
         (tmp_path / name).mkdir()
         (tmp_path / name / "manifest.json").write_text("{}")
-    with pytest.raises(ArtifactError, match=r"holds no condensed set but runs; name them, such as \S+a$"):
+    with pytest.raises(ArtifactError, match=rf"runs.*{tmp_path / 'a'}$"):
         lqm.load(tmp_path)
 
 
 def test_a_run_that_is_not_finished_says_how_to_go_on(tmp_path):
     (tmp_path / "run.json").write_text("{}")
-    with pytest.raises(ArtifactError, match="a run that is not finished; give its command again"):
+    with pytest.raises(ArtifactError, match=r"run .*command again"):
         lqm.load(tmp_path)
     (tmp_path / "repeat-0" / "memory" / "task-0").mkdir(parents=True)
-    with pytest.raises(ArtifactError, match="a stream of tasks that is not finished; give its command again"):
+    with pytest.raises(ArtifactError, match=r"stream .*command again"):
         lqm.load(tmp_path)

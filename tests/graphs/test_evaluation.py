@@ -1,5 +1,6 @@
 """What condensed nodes are worth: scores, baselines, and `lqm.evaluate` on graphs."""
 
+import re
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from lqm.graphs.networks import NETWORKS, Inputs
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.training import accuracy
 from lqm.latents import LatentMatch
+from lqm.report.comparison import comparison_tables
 from lqm.utils.errors import ConfigError, DataError
 
 CPU = torch.device("cpu")
@@ -185,20 +187,18 @@ def test_condensed_nodes_are_judged_beside_baselines(source):
     assert list(found.rows) == ["condensed", "random", "herding", "full"]
     assert found.accuracy > 0.6
     assert [found.rows[name].records for name in found.rows] == [6, 6, 6, 100]
-    assert str(found).startswith("| trained on | nodes | accuracy % | recovery % |")
+    assert "| condensed | 6 |" in str(found)
     (noted,) = found.condensed.manifest["scores"]
     assert noted["protocol"] == asdict(PROTOCOL)
     assert noted["records"] == 6
 
 
 def test_a_saved_set_notes_its_score_and_is_compared(source, tmp_path):
-    from lqm.report.comparison import comparison_tables
-
     a_set(source).save(tmp_path / "small")
     found = judge(tmp_path / "small", source)
     assert lqm.load(tmp_path / "small").manifest["scores"][0]["accuracy"] == found.accuracy
     (table,) = comparison_tables([lqm.load(tmp_path / "small")])
-    assert "blobs: tiny, 40 epochs, gcn:width=8" in table.title
+    assert re.search("blobs.*tiny.*40 epochs.*gcn:width=8", str(table.title))
 
 
 def test_all_networks_of_the_zoo_can_judge(source):
@@ -213,10 +213,10 @@ def test_any_network_of_pyg_judges_by_its_name(source):
     )
     assert list(found.by_network) == ["own:theirs"]
     assert found.rows["full"].accuracy > 0.8
-    assert "2 fresh theirs, 40 epochs" in str(found)
+    assert re.search("2 .*theirs.*40 epochs", str(found))
 
 
-def test_the_edges_of_a_set_are_heard_and_its_nodes_without_a_label_not_learned(source, trained):
+def test_the_edges_of_a_set_are_used_and_its_nodes_without_a_label_not_learned(source, trained):
     edges = torch.tensor([[0, 1, 5, 0], [1, 0, 0, 5]])
     condensed = a_set(source, edges=edges)
     condensed = replace(condensed, labels=torch.cat([condensed.labels[:5], torch.tensor([-1])]))
@@ -230,62 +230,47 @@ def test_the_edges_of_a_set_are_heard_and_its_nodes_without_a_label_not_learned(
 def test_k_centre_is_for_graphs_only_and_mistakes_are_one_sentence(source):
     condensed = a_set(source)
     assert "k-centre" in judge(condensed, source, baselines=("k-centre",)).rows
-    with pytest.raises(ConfigError, match="no baseline 'k-center'; did you mean 'k-centre'"):
+    with pytest.raises(ConfigError, match=r"'k-center'.*'k-centre'"):
         judge(condensed, source, baselines=("k-center",))
-    with pytest.raises(ConfigError, match="no network 'convnet'"):
+    with pytest.raises(ConfigError, match="'convnet'"):
         judge(condensed, source, networks="convnet")
-    with pytest.raises(ConfigError, match=r"no protocol 'field-1000'; .*cat-500, graph-quick"):
+    with pytest.raises(ConfigError, match=r"'field-1000'.*cat-500, graph-quick"):
         judge(condensed, source, protocol="field-1000")
     images = CondensedImages(condensed.features, condensed.labels, condensed.class_names, condensed.manifest)
-    with pytest.raises(ConfigError, match="no baseline 'k-centre'"):
+    with pytest.raises(ConfigError, match="'k-centre'"):
         judge(images, source, baselines=("k-centre",))
 
 
 def test_the_memory_of_a_task_is_refused(source):
     memory = a_set(source)
-    with pytest.raises(ConfigError, match="this set is the memory of task 0 of a stream"):
+    with pytest.raises(ConfigError, match=r"task 0\b.*stream"):
         judge(replace(memory, manifest={"task": 0}), source)
 
 
 def test_another_graph_is_refused(source):
-    with pytest.raises(DataError, match="'blobs', which was made in Python; call lqm from there"):
+    with pytest.raises(DataError, match=r"'blobs'.*in Python"):
         judge(a_set(source))
-    with pytest.raises(
-        DataError, match=r"'blobs' is not .* \(its nodes, features, edges, labels, class names"
-    ):
+    with pytest.raises(DataError, match=r"'blobs'.*nodes, features, edges, labels, class names"):
         judge(a_set(source), a_source(seed=1))
 
 
-def test_a_graph_is_found_again_by_its_words(monkeypatch):
-    known = a_source(origin={"source": "somewhere.npz", "split": "random"})
-    asked = []
-
-    def load_graph(source, **options):
-        asked.append((source, options))
-        if source == "nowhere.npz":
-            raise DataError("there is nothing")
-        return known
-
-    from lqm import evaluating
-
-    monkeypatch.setattr(evaluating, "NODES", replace(evaluating.NODES, find_source=load_graph))
-    condensed = a_set(known)
-    judge(condensed, data_dir="data")
-    assert asked == [("somewhere.npz", {"split": "random", "data_dir": "data"})]
-    lost = replace(condensed, manifest=condensed.manifest | {"origin": {"source": "nowhere.npz"}})
-    with pytest.raises(DataError, match=r"the graph that .* can't be read from nowhere\.npz any more"):
-        judge(lost)
-    assert judge(lost, "elsewhere.npz").accuracy == judge(condensed).accuracy
+def test_a_graph_is_found_again_by_its_words(source, tmp_path):
+    graph, place = source.graph, tmp_path / "old" / "mine.npz"
+    place.parent.mkdir()
+    masks = {"train_mask": np.arange(180) < 90, "test_mask": np.arange(180) >= 90}
+    edges = np.stack(graph.adjacency.nonzero())
+    np.savez(place, edge_index=edges, x=dense(graph.features), y=graph.labels, **masks)
+    condensed = a_set(lqm.load_graph("mine", data_dir=place.parent, split="random"))
+    accuracy = judge(condensed).accuracy
+    place.parent.rename(tmp_path / "new")
+    with pytest.raises(DataError, match=r"\bmine\b.*--source.*--data-dir"):
+        judge(condensed)
+    assert judge(condensed, data_dir=tmp_path / "new").accuracy == accuracy
+    moved = lqm.load_graph(tmp_path / "new" / "mine.npz", split="random")
+    assert judge(condensed, moved).accuracy == accuracy
+    with pytest.raises(DataError, match="'mine'"):
+        judge(condensed, lqm.load_graph(tmp_path / "new" / "mine.npz"))
 
 
-def test_the_protocols_are_as_published():
-    assert asdict(PROTOCOLS["cat-500"]) == {
-        "name": "cat-500",
-        "epochs": 500,
-        "networks": 5,
-        "network": "gcn",
-        "full_networks": 3,
-        "learning_rate": 0.005,
-        "weight_decay": 5e-4,
-    }
-    assert "graph-quick: 3 fresh GCN-2 of width 256, 200 epochs" in str(PROTOCOLS["graph-quick"])
+def test_a_protocol_names_its_network_and_epochs():
+    assert re.search(r"graph-quick.*\b3\b.*GCN-2 of width 256.*200 epochs", str(PROTOCOLS["graph-quick"]))

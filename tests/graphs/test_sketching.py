@@ -100,7 +100,7 @@ def test_an_encoder_that_is_drawn_otherwise_is_refused(tmp_path, real, folder):
     method = CaT(real, DISTANCES["mean"], COUNTS, 0, CaTSettings(width=WIDTH), CPU)
     (path,) = folder.glob("encoder-000000.*")
     require_same_weights(method.encoder(SEED, 0), Shard(path))
-    with pytest.raises(ArtifactError, match="draws other encoders than the one that made the sketch"):
+    with pytest.raises(ArtifactError, match=r"encoders.*sketch"):
         require_same_weights(method.encoder(SEED, 0), Shard(tmp_path / "other.safetensors", check=False))
 
 
@@ -109,20 +109,20 @@ def test_a_sketch_of_a_graph_is_used_from_the_public_function(tmp_path, folder):
     condensed = lqm.condense("digits-knn", budget=10, out=tmp_path / "run", **options)
     assert condensed.manifest["sketch"] == Sketch(folder).identity
     assert condensed.manifest["settings"]["width"] == WIDTH
-    with pytest.raises(ConfigError, match="fine enough for 2 synthetic records of a class, not for"):
+    with pytest.raises(ConfigError, match=rf"{folder} .*\b2\b"):
         lqm.condense("digits-knn", budget=100, **options)
-    with pytest.raises(ConfigError, match="was made with width = 16, not 8"):
+    with pytest.raises(ConfigError, match=r"width\b.*\b16\b.*\b8\b"):
         lqm.condense("digits-knn", budget=10, **options | {"settings": {"width": 8}})
-    with pytest.raises(ConfigError, match="is for method 'cat'; make one for 'puma'"):
+    with pytest.raises(ConfigError, match=r"'cat'.*'puma'"):
         lqm.condense("digits-knn", budget=10, method="puma", **options)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "random"}, "method 'random' chooses real records and needs no sketch"),
-        ({"settings": {"learning_rate": 0.1}}, "setting 'learning_rate' has no part in a sketch for 'cat'"),
-        ({"compile": "on"}, "compile is for images, and 'digits-knn' is a graph; leave it out"),
+        ({"method": "random"}, "'random'.*no sketch"),
+        ({"settings": {"learning_rate": 0.1}}, "'learning_rate'.*'cat'"),
+        ({"compile": "on"}, "compile.*'digits-knn'.*graph"),
     ],
 )
 def test_what_can_not_be_sketched_is_refused(tmp_path, options, message):

@@ -131,22 +131,34 @@ def test_nodes_without_a_label_are_in_no_task():
     assert sum(task.nodes for task in tasks) == tasks[-1].graph.nodes == len(labels) - 5
 
 
-def test_nodes_without_a_label_are_said_to_be_left_out_and_not_to_be_heard():
+def test_nodes_without_a_label_are_reported_as_left_out_and_not_as_propagated():
     y = torch.arange(60) % 3
     y[:9] = -1
     source = load_graph(Data(x=torch.rand(60, 4), edge_index=torch.randint(0, 60, (2, 90)), y=y))
-    assert any("9 nodes have no label: heard by the neighbours" in note for note in source.notes)
+    (before,) = (note for note in source.notes if "label" in note)
     notes = make_stream(source).notes
-    assert [note for note in notes if "label" in note] == [
-        "9 nodes have no label: they are in no task and left out, with all edges"
-    ]
+    (after,) = (note for note in notes if "label" in note)
+    assert before.startswith("9 nodes")
+    assert after.startswith("9 nodes")
+    assert "no task" in after
+    assert "no task" not in before
     assert set(source.notes) - set(notes) == {note for note in source.notes if "label" in note}
     assert make_stream(small_graph()).notes == ()
 
 
 def test_notes_about_the_split_of_a_source_are_not_those_of_a_stream():
-    notes = ("of 3 published splits the first is used", "2 nodes of the published split left out", "other")
-    assert make_stream(replace(small_graph(), notes=notes)).notes == ("other",)
+    nodes = torch.arange(60)
+    masks = {
+        f"{part}_mask": (nodes % 3 == n)[:, None].repeat(1, 2)
+        for n, part in enumerate(("train", "val", "test"))
+    }
+    edges = torch.randint(0, 60, (2, 90), generator=torch.Generator().manual_seed(0))
+    labels = torch.where(nodes < 9, -1, nodes // 3 % 2)
+    source = load_graph(Data(x=torch.rand(60, 4), edge_index=edges, y=labels, **masks))
+    assert len([note for note in source.notes if "published split" in note]) == 2
+    kept = make_stream(source).notes
+    assert kept
+    assert not any("published split" in note for note in kept)
 
 
 def test_a_class_that_gets_a_training_node_is_noted():
@@ -154,7 +166,10 @@ def test_a_class_that_gets_a_training_node_is_noted():
     graph = Graph(torch.rand(31, 3), undirected(np.array([0]), np.array([1]), 31), labels)
     source = as_source(graph, ["many", "one"])
     notes = {make_stream(source, split_seed=seed).notes for seed in range(20)}
-    assert notes == {(), ("1 class without a training node got one of those held out: 'one'",)}
+    assert () in notes
+    ((note,),) = notes - {()}
+    assert "training node" in note
+    assert note.endswith("'one'")
 
 
 @pytest.mark.parametrize("inter_task_edges", [False, True], ids=["apart", "grown"])
@@ -172,24 +187,21 @@ def test_one_hot_features_stay_and_eigenvectors_of_the_whole_graph_are_refused()
     source = small_graph()
     kept = make_stream(replace(source, made_features="one-hot")).tasks[0]
     assert kept.graph.features.equal(source.graph.features[nodes_of(source, kept)])
-    with pytest.raises(ConfigError, match="features spectral are eigenvectors of the whole graph"):
+    with pytest.raises(ConfigError, match=r"spectral.*whole graph"):
         make_stream(replace(source, made_features="spectral"))
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (
-            {"classes_per_task": 0},
-            "classes_per_task = 0 can't be used: it should be a whole number, at least 1",
-        ),
-        ({"order": "label"}, "there is no order of classes 'label'; did you mean 'labels'?"),
-        ({"remainder": "keep"}, "there is no way with a remainder 'keep'"),
-        ({"classes_per_task": 9, "remainder": "drop"}, "is more than the 6 classes of 'small'"),
+        ({"classes_per_task": 0}, r"classes_per_task\b.*\b0\b.*at least 1"),
+        ({"order": "label"}, "'label'.*'labels'"),
+        ({"remainder": "keep"}, "'keep'.*drop, last"),
+        ({"classes_per_task": 9, "remainder": "drop"}, r"\b9\b.*\b6 classes.*'small'"),
     ],
 )
 def test_what_can_not_be_used_is_refused(options, sentence):
-    with pytest.raises(ConfigError, match=sentence.replace("?", r"\?")):
+    with pytest.raises(ConfigError, match=sentence):
         make_stream(small_graph(), **options)
 
 
@@ -201,5 +213,5 @@ def test_more_classes_than_there_are_make_one_task():
 
 def test_a_task_with_nothing_to_test_is_refused():
     graph = Graph(torch.rand(2, 3), undirected(np.array([0]), np.array([1]), 2), torch.tensor([0, 1]))
-    with pytest.raises(DataError, match="the task of 'a', 'b' of 'small' has 2 nodes, too few to test with"):
+    with pytest.raises(DataError, match=r"'a', 'b' of 'small'.* 2 nodes"):
         make_stream(as_source(graph, ["a", "b"]))

@@ -5,7 +5,6 @@ import pytest
 import torch
 from sklearn.neighbors import NearestNeighbors
 
-from lqm.images import nearest as module
 from lqm.images.nearest import nearest
 from lqm.utils.pixels import pixels
 
@@ -46,15 +45,11 @@ def test_of_fewer_real_images_than_were_asked_for_there_are_all(count):
     compare(images(3, seed=1, stored=torch.float32), images(5, seed=2), count)
 
 
-@pytest.mark.parametrize("chunk", [1, 7, 50])
-def test_real_images_in_chunks_have_the_same_neighbours(monkeypatch, chunk):
-    own, real = images(6, seed=1, stored=torch.float32), images(50, seed=2)
-    whole = nearest(own, real, 3)
-    monkeypatch.setattr(module, "_CHUNK", chunk * 64)
-    parts = nearest(own, real, 3)
-    assert parts.places.equal(whole.places)
-    assert parts.distances.equal(whole.distances)
+def test_more_real_images_than_are_compared_at_once_have_the_same_neighbours():
+    real = images(140_000, seed=2)
+    own = torch.cat([pixels(real[[0, 70_000, -1]]), images(3, seed=1, stored=torch.float32)])
     compare(own, real, 3)
+    assert nearest(own[:3], real, 1).places.flatten().tolist() == [0, 70_000, 139_999]
 
 
 @pytest.mark.parametrize("stored", [torch.uint8, torch.float32])

@@ -187,17 +187,16 @@ def accuracy_on_test(digits, shard):
 
 def test_encoders_of_idm_are_snapshots_of_a_network_that_learns_and_then_of_another(digits, idm_folder):
     shards = [load_shard(idm_folder, number) for number in range(SNAPSHOTS + 2)]
-    assert SNAPSHOTS == 20
     seen = [int(shard["encoder.counts"][1]) for shard in shards]
     assert seen == [32 * SPACING * place for place in (*range(SNAPSHOTS), 0, 1)]
     judged = [accuracy_on_test(digits, shard) for shard in shards]
     assert judged[0] < 0.3
-    assert judged[19] > judged[1] + 0.1
-    assert judged[19] > judged[5] > judged[0]
-    assert judged[20] < 0.3, "a new network"
+    assert judged[SNAPSHOTS - 1] > judged[1] + 0.1
+    assert judged[SNAPSHOTS - 1] > judged[5] > judged[0]
+    assert judged[SNAPSHOTS] < 0.3, "a new network"
     own = [int(shard["encoder.counts"][0]) / max(1, count) for shard, count in zip(shards, seen, strict=True)]
-    assert own[:20] == sorted(own[:20]), "its accuracy on what it has learned from rises"
+    assert own[:SNAPSHOTS] == sorted(own[:SNAPSHOTS]), "its accuracy on what it has learned from rises"
     weights = [shard["encoder.weights.classifier.weight"] for shard in shards]
     moves = [(b - a).norm().item() for a, b in pairwise(weights)]
     assert all(move > 0 for move in moves)
-    assert moves[19] > 2 * max(moves[:19]), "from one trajectory to the next it is far"
+    assert moves[SNAPSHOTS - 1] > 2 * max(moves[: SNAPSHOTS - 1]), "from one trajectory to the next it is far"

@@ -40,30 +40,28 @@ def test_digits_are_never_mirrored(digits):
 
 
 def test_an_unknown_source_suggests_the_nearest():
-    with pytest.raises(ConfigError, match="no source 'digit'; did you mean 'digits'"):
+    with pytest.raises(ConfigError, match=r"'digit'.*'digits'"):
         load_source("digit")
 
 
 def test_an_unknown_source_may_have_been_meant_as_a_path():
-    with pytest.raises(
-        ConfigError, match=r"Known: cifar10, .*, tinyimagenet, or the path of a folder .*\.npz"
-    ):
+    with pytest.raises(ConfigError, match=r"cifar10, .*, tinyimagenet, .*folder.*\.npz"):
         load_source("nowhere/at/all")
-    with pytest.raises(ConfigError, match="there is no source ''"):
+    with pytest.raises(ConfigError, match="''"):
         load_source("")
-    with pytest.raises(DataError, match=r"there is no nowhere; it should be a folder .*\.npz, a \.parquet"):
+    with pytest.raises(DataError, match=r"\bnowhere\b.*folder.*\.npz.*\.parquet"):
         load_source(Path("nowhere"))
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path):
     (tmp_path / "set.zip").write_bytes(b"")
-    with pytest.raises(DataError, match=r"set\.zip can't be read as images; it should be a folder"):
+    with pytest.raises(DataError, match=r"set\.zip .*folder"):
         load_source(tmp_path / "set.zip")
 
 
 def test_a_source_is_returned_as_it_is_and_takes_no_options(digits):
     assert load_source(digits) is digits
-    with pytest.raises(ConfigError, match="'digits' is a source already; leave size, augmentation out"):
+    with pytest.raises(ConfigError, match=r"'digits'.*size, augmentation"):
         load_source(digits, size=8, augmentation=["flip"])
 
 
@@ -80,7 +78,7 @@ def test_one_operation_needs_no_list():
     source = load_source("digits", augmentation="crop")
     assert source.augmentation == ("crop",)
     assert source.origin == {"source": "digits", "augmentation": ["crop"]}
-    with pytest.raises(ConfigError, match=r"is \(\); it should be a tuple"):
+    with pytest.raises(ConfigError, match=r"\(\).*tuple"):
         load_source("digits", augmentation=())
 
 
@@ -98,7 +96,7 @@ def test_a_path_called_like_a_known_source_stays_a_path(tmp_path, monkeypatch):
 
 
 def test_the_digits_have_a_test_set_of_their_own():
-    with pytest.raises(ConfigError, match="'digits' has a test set of its own"):
+    with pytest.raises(ConfigError, match=r"'digits'.*test set"):
         load_source("digits", test_fraction=0.5)
 
 
@@ -127,22 +125,22 @@ def test_a_source_of_ones_own_is_accepted():
     [
         (
             Images(torch.zeros(4, 8, 8), torch.zeros(4, dtype=torch.int64)),
-            r"floats or uint8 of shape \[N, C, H, W\]",
+            r"uint8.*\[N, C, H, W\]",
         ),
         (Images(torch.zeros(0, 1, 8, 8), torch.zeros(0, dtype=torch.int64)), "N > 0"),
         (Images(torch.zeros(4, 1, 8, 8, dtype=torch.int32), torch.zeros(4, dtype=torch.int64)), "uint8"),
         (
             Images(torch.rand(4, 1, 8, 8), torch.zeros(3, dtype=torch.int64)),
-            r"whole numbers of shape \[4\]",
+            r"whole numbers.*\[4\]",
         ),
         (Images(torch.rand(4, 1, 8, 8), torch.zeros(4)), "whole numbers"),
-        (images(shape=(1, 8, 9)), "square, at least 8x8"),
-        (images(shape=(1, 7, 7)), "square, at least 8x8"),
-        (Images(torch.full((4, 1, 8, 8), 255.0), torch.tensor([0, 0, 1, 1])), r"outside \[0, 1\]"),
-        (Images(torch.full((4, 1, 8, 8), torch.nan), torch.tensor([0, 0, 1, 1])), r"outside \[0, 1\]"),
-        (images(labels=(0, 0, 1, 2)), "labels from 0 to 2; with 2 class names they should be 0 to 1"),
-        (images(labels=(0, 0, 0, 0)), "class 'b' of 'mine' has no training image"),
-        (images(shape=(1, 16, 16)), "training images of 16x16x1 and test images of 8x8x1"),
+        (images(shape=(1, 8, 9)), "square.*8x8"),
+        (images(shape=(1, 7, 7)), "square.*8x8"),
+        (Images(torch.full((4, 1, 8, 8), 255.0), torch.tensor([0, 0, 1, 1])), r"\[0, 1\]"),
+        (Images(torch.full((4, 1, 8, 8), torch.nan), torch.tensor([0, 0, 1, 1])), r"\[0, 1\]"),
+        (images(labels=(0, 0, 1, 2)), "0 to 2.*2 class names.*0 to 1"),
+        (images(labels=(0, 0, 0, 0)), "'b' of 'mine'.*training"),
+        (images(shape=(1, 16, 16)), "training .*16x16x1.*test .*8x8x1"),
     ],
 )
 def test_data_that_cant_be_used_says_what_is_wrong_and_what_would_be_right(train, sentence):
@@ -164,11 +162,11 @@ def test_floats_of_any_precision_are_kept_as_float32(dtype):
 
 
 def test_augmentations_are_checked_by_name():
-    with pytest.raises(ConfigError, match="no augmentation 'flp'; did you mean 'flip'"):
+    with pytest.raises(ConfigError, match=r"'flp'.*'flip'"):
         ImageSource("mine", images(), images(), ("a", "b"), augmentation=("flp",))
-    with pytest.raises(ConfigError, match=r"is \(\); it should be a tuple"):
+    with pytest.raises(ConfigError, match=r"\(\).*tuple"):
         ImageSource("mine", images(), images(), ("a", "b"), augmentation=())
-    with pytest.raises(ConfigError, match="is 'flip'; it should be a tuple"):
+    with pytest.raises(ConfigError, match=r"'flip'.*tuple"):
         ImageSource("mine", images(), images(), ("a", "b"), augmentation="flip")
 
 

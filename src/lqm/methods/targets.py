@@ -71,8 +71,8 @@ class Targets(Protocol):
 class LiveTargets:
     """Targets from the real data itself, with a window of the latest ones to draw from.
 
-    A new target is made every `reuse` steps and each step draws one of the latest `window`, so that on average
-    a target serves `reuse` steps. With 1 and 1, every step has a target of its own.
+    A new target is made every `reuse` steps and each step draws one of the latest `window`, so that on
+    average a target serves `reuse` steps. With 1 and 1, every step has a target of its own.
 
     Args:
         encoders: what looks at the real data.

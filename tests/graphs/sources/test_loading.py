@@ -99,9 +99,7 @@ def test_a_damaged_file_is_neither_a_graph_nor_images(write):
     path = write()
     for content in (b"no archive", b"", path.read_bytes()[:-30]):
         path.write_bytes(content)
-        with pytest.raises(
-            DataError, match=r"ring\.npz can't be read as \.npz \(.+\); fetch or write it again"
-        ):
+        with pytest.raises(DataError, match=r"ring\.npz .*\.npz \(.+\); .*again"):
             is_graph(path)
 
 
@@ -116,10 +114,10 @@ def test_pyg_is_not_imported_to_tell():
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("digits-kn", "there is no graph 'digits-kn'; did you mean 'digits-knn'.* or the path of a .npz"),
-        ("nowhere/to/be/found", "Known: digits-knn, synthetic, or the path"),
-        ("", "there is no graph ''"),
-        (5, "a int is no graph; give a name, a path"),
+        ("digits-kn", r"'digits-kn'.*'digits-knn'.*path.*\.npz"),
+        ("nowhere/to/be/found", "digits-knn, synthetic.*path"),
+        ("", "''"),
+        (5, r"\bint\b.*name.*path"),
     ],
 )
 def test_an_unknown_source_lists_the_known_ones(source, sentence):
@@ -128,23 +126,21 @@ def test_an_unknown_source_lists_the_known_ones(source, sentence):
 
 
 def test_a_path_that_leads_to_no_graph_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"there is no .*missing; it should be a \.npz"):
+    with pytest.raises(DataError, match=r"/missing\b.*\.npz"):
         load_graph(tmp_path / "missing")
     (tmp_path / "notes.txt").write_text("")
     for path in (tmp_path, tmp_path / "notes.txt"):
-        with pytest.raises(DataError, match=r"can't be read as a graph; it should be a \.npz"):
+        with pytest.raises(DataError, match=rf"{path} .*graph.*\.npz"):
             load_graph(path)
 
 
 def test_options_that_dont_apply_are_refused(write, tmp_path):
-    with pytest.raises(ConfigError, match="'digits-knn' is a source already; leave split out"):
+    with pytest.raises(ConfigError, match=r"'digits-knn'.*split"):
         load_graph(load_graph("digits-knn"), split="random")
-    with pytest.raises(
-        ConfigError, match=r"'digits-knn' is made and not read; leave data_dir out \(--data-dir\)"
-    ):
+    with pytest.raises(ConfigError, match=r"'digits-knn'.*--data-dir"):
         load_graph("digits-knn", data_dir=tmp_path)
-    with pytest.raises(ConfigError, match=r"is a place of its own; leave data_dir out \(--data-dir\)"):
+    with pytest.raises(ConfigError, match=r"ring\.npz.*--data-dir"):
         load_graph(write(), data_dir=tmp_path)
     for name in ("digits-knn", "synthetic"):
-        with pytest.raises(ConfigError, match="has features of its own; leave features degree out"):
+        with pytest.raises(ConfigError, match=rf"'{name}'.*degree"):
             load_graph(name, features="degree")

@@ -61,7 +61,7 @@ def test_names_dense_attributes_weights_and_zeros(tmp_path, random):
     )
     source = load_graph(path)
     assert source.class_names == ("x", "y", "z")
-    assert source.notes[0] == "weights of edges were left out"
+    assert "weights" in source.notes[0]
     assert source.graph.edges == 74
     np.testing.assert_allclose(source.graph.features.numpy(), attributes, rtol=1e-6)
 
@@ -76,15 +76,15 @@ def test_a_mask_for_validation_may_be_missing(write):
 @pytest.mark.parametrize(
     ("arrays", "sentence"),
     [
-        ({"edge_index": None}, r"ring\.npz holds x, y; a graph should hold edge_index"),
-        ({"y": None}, "'y' is missing"),
-        ({"edge_index": None, "y": None, "x": None}, "holds nothing"),
-        ({"edge_index": None, "adj_indptr": np.zeros(3)}, "holds adj_indptr, x, y; 'labels' is missing"),
-        ({"edge_index": None, "adj_indptr": np.zeros(3), "labels": np.zeros(3)}, "'adj_data' is missing"),
-        ({"y": np.array([{}], object)}, "'y' of .* holds objects"),
+        ({"edge_index": None}, r"ring\.npz .*x, y.*edge_index"),
+        ({"y": None}, "'y'"),
+        ({"edge_index": None, "y": None, "x": None}, "nothing"),
+        ({"edge_index": None, "adj_indptr": np.zeros(3)}, "adj_indptr, x, y.*'labels'"),
+        ({"edge_index": None, "adj_indptr": np.zeros(3), "labels": np.zeros(3)}, "'adj_data'"),
+        ({"y": np.array([{}], object)}, "'y' of .*objects"),
     ],
 )
-def test_what_is_missing_is_said(write, arrays, sentence):
+def test_what_is_missing_is_named(write, arrays, sentence):
     with pytest.raises(DataError, match=sentence):
         load_graph(write(**arrays))
 
@@ -93,11 +93,11 @@ def test_a_damaged_file_is_refused(write):
     path = write()
     content = bytearray(path.read_bytes())
     path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(DataError, match=r"can't be read as \.npz .*; fetch or write it again"):
+    with pytest.raises(DataError, match=r"ring\.npz .*\.npz .*again"):
         load_graph(path)
     content[200] ^= 255
     path.write_bytes(content)
-    with pytest.raises(DataError, match=r"fetch or write the file again|save plain arrays"):
+    with pytest.raises(DataError, match=r"again|plain arrays"):
         load_graph(path)
 
 
@@ -115,7 +115,7 @@ def rewritten(path, member, content, name=None):
 def test_a_member_that_is_no_array_is_refused(write, name):
     path = write()
     rewritten(path, "y.npy", b"0 1 0 1", name)
-    with pytest.raises(DataError, match=r"'y' of .*ring\.npz is no array; save plain arrays"):
+    with pytest.raises(DataError, match=r"'y' of .*ring\.npz .*plain arrays"):
         load_graph(path)
 
 
@@ -136,9 +136,7 @@ def test_encryption_and_unknown_compression_are_refused(write, places, value, se
             content[start + place] = value
             start = content.find(mark, start + 1)
     path.write_bytes(content)
-    with pytest.raises(
-        DataError, match=rf"of .*ring\.npz can't be read .*{sentence}.*; fetch or write the file"
-    ):
+    with pytest.raises(DataError, match=rf"ring\.npz .*{sentence}.*again"):
         load_graph(path)
 
 
@@ -161,7 +159,7 @@ def header(words):
 def test_a_damaged_header_is_refused(write, words):
     path = write()
     rewritten(path, "y.npy", header(words))
-    with pytest.raises(DataError, match=r"'y' of .*ring\.npz (can't be read|holds objects or is damaged)"):
+    with pytest.raises(DataError, match=r"'y' of .*ring\.npz "):
         load_graph(path)
 
 

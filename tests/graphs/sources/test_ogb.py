@@ -1,11 +1,13 @@
 """Folders of gzipped CSV as the Open Graph Benchmark has them."""
 
 import gzip
+import re
 
 import numpy as np
 import pytest
+from pyarrow import csv
 
-from lqm.graphs.sources import is_graph, load_graph, ogb
+from lqm.graphs.sources import is_graph, load_graph
 from lqm.utils.errors import ConfigError, DataError
 
 
@@ -52,7 +54,8 @@ def test_a_folder_becomes_a_graph(folder):
     assert source.class_names == ("ant", "bee", "2")
     assert source.split == "published"
     assert [len(part) for part in (source.train, source.validation, source.test)] == [15, 7, 8]
-    assert source.notes == ("60 directed edges were made undirected",)
+    (note,) = source.notes
+    assert "60 directed edges" in note
     assert source.origin == {"source": str(folder)}
 
 
@@ -67,7 +70,7 @@ def test_a_label_may_be_missing(folder, none):
 
 def test_it_is_parsed_once(folder, monkeypatch):
     first = load_graph(folder)
-    monkeypatch.setattr(ogb, "_read", None)
+    monkeypatch.setattr(csv, "open_csv", lambda *_: pytest.fail("parsed again"))
     again = load_graph(folder)
     assert again.fingerprint == first.fingerprint
     assert again.notes == first.notes
@@ -86,7 +89,7 @@ def test_a_graph_without_features_or_split(folder):
     for part in (folder / "split/time").iterdir():
         part.unlink()
     (folder / "split/time").rmdir()
-    with pytest.raises(DataError, match="has no features; give features"):
+    with pytest.raises(DataError, match="features"):
         load_graph(folder)
     for _ in range(2):  # made, and from the cache
         source = load_graph(folder, features="degree")
@@ -98,24 +101,24 @@ def test_a_graph_without_features_or_split(folder):
 def test_of_several_splits_the_first_is_used(folder):
     for part in ("train", "valid", "test"):
         write(folder / f"split/zebra/{part}.csv.gz", ["0"])
-    assert load_graph(folder).notes[0] == "of 2 splits 'time' is used"
+    assert re.search("2 splits.*'time'", load_graph(folder).notes[0])
 
 
 @pytest.mark.parametrize(
     ("file", "rows", "sentence"),
     [
-        ("raw/edge.csv.gz", ["0,1,2"], "has 3 columns; it should have 2"),
-        ("raw/edge.csv.gz", ["0,x"], r"edge\.csv\.gz can't be read as CSV"),
-        ("raw/edge.csv.gz", ["0,30"], "has an edge at node 30"),
-        ("raw/edge.csv.gz", [], "can't be read as CSV"),
-        ("raw/node-label.csv.gz", ["0", "1"], "has 2 labels, but there are 30 nodes"),
-        ("raw/node-label.csv.gz", ["0,1"] * 30, r"labels of shape \[30, 2\]"),
-        ("raw/node-feat.csv.gz", ["1,2"] * 31, "has 31 rows, but there are 30 nodes"),
-        ("raw/node-feat.csv.gz", ["1,2"] * 29, "has 29 rows"),
-        ("raw/node-feat.csv.gz", ["1,"] * 30, "have NaN or infinity"),
-        ("raw/num-node-list.csv.gz", ["10", "20"], "counts 2 graphs"),
-        ("split/time/train.csv.gz", ["0", "99", "1", "2"], "published train nodes .* not all among"),
-        ("mapping/labelidx2word.csv.gz", ["a,b", "x,y"], "should hold numbers and names of classes"),
+        ("raw/edge.csv.gz", ["0,1,2"], r"edge\.csv\.gz .*\b3 columns.*\b2\b"),
+        ("raw/edge.csv.gz", ["0,x"], r"edge\.csv\.gz .*CSV"),
+        ("raw/edge.csv.gz", ["0,30"], r"\b30\b"),
+        ("raw/edge.csv.gz", [], r"edge\.csv\.gz .*CSV"),
+        ("raw/node-label.csv.gz", ["0", "1"], "2 labels.*30 nodes"),
+        ("raw/node-label.csv.gz", ["0,1"] * 30, r"labels.*\[30, 2\]"),
+        ("raw/node-feat.csv.gz", ["1,2"] * 31, "31 rows.*30 nodes"),
+        ("raw/node-feat.csv.gz", ["1,2"] * 29, "29 rows"),
+        ("raw/node-feat.csv.gz", ["1,"] * 30, "NaN or infinity"),
+        ("raw/num-node-list.csv.gz", ["10", "20"], "2 graphs"),
+        ("split/time/train.csv.gz", ["0", "99", "1", "2"], "train nodes"),
+        ("mapping/labelidx2word.csv.gz", ["a,b", "x,y"], "labelidx2word.*names of classes"),
     ],
 )
 def test_what_cant_be_used_is_refused(folder, file, rows, sentence):
@@ -134,10 +137,10 @@ def test_a_missing_file_is_named(folder, file):
 def test_a_damaged_archive_is_refused(folder):
     path = folder / "raw/edge.csv.gz"
     path.write_bytes(path.read_bytes()[:40])
-    with pytest.raises(DataError, match="can't be read as CSV"):
+    with pytest.raises(DataError, match=r"edge\.csv\.gz .*CSV"):
         load_graph(folder)
 
 
 def test_features_of_its_own_are_never_replaced(folder):
-    with pytest.raises(ConfigError, match="features of its own"):
+    with pytest.raises(ConfigError, match=r"degree.*--features"):
         load_graph(folder, features="degree")

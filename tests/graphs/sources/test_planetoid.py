@@ -63,16 +63,14 @@ def test_files_are_read_as_pyg_does(tmp_path, random, protocol, gaps):
     assert source.train.equal(oracle.train_mask.nonzero().flatten())
     assert source.test.equal(oracle.test_mask.nonzero().flatten())
     assert source.validation.tolist() == list(range(6, 506))
-    assert ("2 test nodes have no features: theirs are 0" in source.notes) == bool(gaps)
+    assert any("2 test nodes" in note for note in source.notes) == bool(gaps)
 
 
 def test_one_of_several_graphs_is_named_by_its_file(tmp_path, random):
     make(tmp_path, random, "cora")
     make(tmp_path, random, "pubmed")
     assert is_graph(tmp_path)
-    with pytest.raises(
-        DataError, match=r"several graphs, ind\.cora\.graph, ind\.pubmed\.graph; give the path"
-    ):
+    with pytest.raises(DataError, match=r"ind\.cora\.graph, ind\.pubmed\.graph.*path"):
         load_graph(tmp_path)
     assert load_graph(tmp_path / "ind.pubmed.graph").name == "pubmed"
 
@@ -93,7 +91,7 @@ class Malicious:
 @pytest.mark.parametrize("part", ["allx", "ally", "graph"])
 def test_a_program_is_refused_and_not_run(tmp_path, random, part):
     make(tmp_path, random, **{part: {"a": Malicious(tmp_path / "made")}})
-    with pytest.raises(DataError, match="which was not run"):
+    with pytest.raises(DataError, match="not run"):
         load_graph(tmp_path)
     assert not (tmp_path / "made").exists()
 
@@ -101,14 +99,14 @@ def test_a_program_is_refused_and_not_run(tmp_path, random, part):
 @pytest.mark.parametrize(
     ("part", "value", "sentence"),
     [
-        ("allx", np.eye(520), "should hold a sparse matrix"),
-        ("ally", [1, 2], "should hold an array of 0 and 1"),
-        ("graph", [1, 2], "should hold a list of neighbours"),
-        ("graph", {0: ["a"]}, "should hold a list of neighbours"),
-        ("graph", {0: [999]}, "has an edge at node 999, but 528 nodes"),
-        ("ally", np.eye(3)[[0] * 519], "519 and 8 in ally and ty"),
+        ("allx", np.eye(520), "allx .*sparse matrix"),
+        ("ally", [1, 2], "ally .*array of 0 and 1"),
+        ("graph", [1, 2], "graph .*neighbours"),
+        ("graph", {0: ["a"]}, "graph .*neighbours"),
+        ("graph", {0: [999]}, r"\b999\b.*528 nodes"),
+        ("ally", np.eye(3)[[0] * 519], "519 and 8.*ally and ty"),
         ("y", np.eye(3)[[0] * 521], "520 and 8 rows"),
-        ("tx", csr_matrix(np.eye(8, 5, dtype=np.float32)), "fetch the files again"),
+        ("tx", csr_matrix(np.eye(8, 5, dtype=np.float32)), "again"),
     ],
 )
 def test_files_that_dont_go_together_are_refused(tmp_path, random, part, value, sentence):
@@ -120,9 +118,9 @@ def test_files_that_dont_go_together_are_refused(tmp_path, random, part, value, 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("a b", "should hold numbers of nodes"),
-        ("", "and 0 in test.index"),
-        ("\n".join(str(node) for node in range(8)), "other nodes than the first 520"),
+        ("a b", "test.index .*numbers of nodes"),
+        ("", "0 in test.index"),
+        ("\n".join(str(node) for node in range(8)), "first 520"),
         ("520\n" * 8, "once each"),
     ],
 )
@@ -134,12 +132,12 @@ def test_a_list_of_test_nodes_that_cant_be_is_refused(tmp_path, random, content,
 
 def test_a_missing_file_is_named(tmp_path, random):
     (make(tmp_path, random) / "ind.cora.tx").unlink()
-    with pytest.raises(DataError, match=r"there is no .*ind\.cora\.tx; it should lie beside"):
+    with pytest.raises(DataError, match=r"ind\.cora\.tx"):
         load_graph(tmp_path)
 
 
 def test_a_sparse_matrix_without_its_pieces_is_refused(tmp_path, random):
     make(tmp_path, random)
     (tmp_path / "ind.cora.allx").write_bytes(b"cscipy.sparse.csr\ncsr_matrix\n)\x81}b.")
-    with pytest.raises(DataError, match="without data, indices or indptr"):
+    with pytest.raises(DataError, match="data, indices or indptr"):
         load_graph(tmp_path)

@@ -55,13 +55,13 @@ def test_masks_are_the_published_split(data, columns):
     source = from_pyg(data)
     assert source.split == "published"
     assert source.validation.tolist() == list(range(10, 20))
-    assert ("of 3 published splits the first is used" in source.notes) == bool(columns)
+    assert any("3 published splits" in note for note in source.notes) == bool(columns)
     assert load_graph(data, split="random").split.startswith("random")
 
 
 def test_a_graph_without_features_asks_for_them(data):
     data.x = None
-    with pytest.raises(DataError, match="'graph' has no features"):
+    with pytest.raises(DataError, match=r"'graph'.*features"):
         load_graph(data)
     assert load_graph(data, features="one-hot").graph.width == 30
 
@@ -69,12 +69,12 @@ def test_a_graph_without_features_asks_for_them(data):
 @pytest.mark.parametrize(
     ("key", "value", "sentence"),
     [
-        ("y", None, "has no tensor called y"),
-        ("edge_index", None, "has no tensor called edge_index"),
-        ("y", torch.rand(30, 4), r"labels of shape \[30, 4\]"),
-        ("y", torch.tensor(1), r"labels of shape \[\]"),
+        ("y", None, r"\by$"),
+        ("edge_index", None, "edge_index"),
+        ("y", torch.rand(30, 4), r"labels.*\[30, 4\]"),
+        ("y", torch.tensor(1), r"labels.*\[\]"),
         ("x", torch.full((30, 4), torch.nan), "NaN or infinity"),
-        ("train_mask", torch.ones(30, dtype=torch.bool), "has no test_mask"),
+        ("train_mask", torch.ones(30, dtype=torch.bool), "test_mask"),
     ],
 )
 def test_what_cant_be_used_is_refused(data, key, value, sentence):

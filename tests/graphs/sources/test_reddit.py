@@ -38,12 +38,12 @@ def test_both_files_make_a_graph(tmp_path, random, kind, inside):
 
 def test_other_types_of_nodes_are_refused(tmp_path, random):
     make(tmp_path, random, node_types=np.arange(30))
-    with pytest.raises(DataError, match="should be 1, 2 or 3"):
+    with pytest.raises(DataError, match="1, 2 or 3"):
         load_graph(tmp_path)
 
 
 def test_a_missing_file_is_named(tmp_path, random):
     make(tmp_path, random)
     (tmp_path / "reddit_data.npz").unlink()
-    with pytest.raises(DataError, match=r"reddit_data\.npz can't be read"):
+    with pytest.raises(DataError, match=r"reddit_data\.npz"):
         load_graph(tmp_path)

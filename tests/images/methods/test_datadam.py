@@ -71,13 +71,6 @@ def test_the_loss_is_the_papers(digits, attention):
     assert method.step(0)["loss"] == pytest.approx(total / 10, rel=1e-4)
 
 
-def test_the_defaults_are_the_papers():
-    settings = DataDAMSettings()
-    assert (settings.steps, settings.power, settings.real_batch) == (8000, 4.0, 64)
-    assert (settings.attention_weight, settings.embedding_weight) == (100.0, 0.01)
-    assert (settings.learning_rate, settings.momentum) == (1.0, 0.5)
-
-
 def test_a_network_without_maps_is_refused(digits):
     with pytest.raises(ConfigError, match="has no attention maps to match"):
         learner(digits, network="mlp")

@@ -1,9 +1,9 @@
 import pytest
 import torch
+from lqm.images.methods.synthetic import SyntheticImages
 
 from lqm.distances import DISTANCES
 from lqm.images.methods.dm import DM, DMSettings
-from lqm.images.methods.synthetic import SyntheticImages
 from lqm.images.sources import Images, ImageSource
 
 CPU = torch.device("cpu")
@@ -12,12 +12,6 @@ CPU = torch.device("cpu")
 def learner(source, per_class=3, **settings):
     values = {"steps": 4, "network": "convnet:width=8:depth=2", "real_batch": 20, **settings}
     return DM(source, DISTANCES["mean"], per_class, 0, DMSettings(**values), CPU)
-
-
-def test_the_defaults_are_the_papers():
-    settings = DMSettings()
-    assert (settings.steps, settings.learning_rate, settings.momentum) == (20_000, 1.0, 0.5)
-    assert (settings.real_batch, settings.start, settings.network) == (256, "random", "convnet")
 
 
 def test_one_by_one_makes_an_update_for_each_class(digits, monkeypatch):

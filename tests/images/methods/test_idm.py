@@ -27,13 +27,6 @@ def learner(digits, per_class=2, distance="lqm", **settings):
     return IDM(digits, DISTANCES[distance], per_class, 0, IDMSettings(**values), CPU)
 
 
-def test_the_defaults_are_the_papers():
-    settings = IDMSettings()
-    assert (settings.learning_rate, settings.momentum, settings.class_weight) == (0.2, 0.5, 0.5)
-    assert (settings.queue_start, settings.queue_interval, settings.queue_limit) == (3, 30, 100)
-    assert (settings.students, settings.student_steps, settings.student_batch) == (2, 10, 256)
-
-
 def test_every_cell_of_a_mosaic_is_a_record(digits):
     asked = []
 

@@ -12,16 +12,16 @@ from lqm.images.methods.dm import DM, DMSettings
 from lqm.images.methods.idm import IDM, IDMSettings
 from lqm.images.networks import (
     Embedding,
+    EncoderFactory,
     Logits,
     Network,
-    EncoderFactory,
-    make_network,
     count_activations,
+    make_network,
     sight,
-    encoder_factory,
 )
 
-SHAPE = (1, 8, 8)
+# Of images of 64x64 or larger, 8 go through a network at once.
+SHAPE = (1, 64, 64)
 CHUNK = 8
 CLOSE = {"atol": 1e-5, "rtol": 1e-4}
 CPU = torch.device("cpu")
@@ -42,13 +42,10 @@ def compiled():
     if problem := compile_problem():
         pytest.skip(f"torch can't compile here: {problem}")
     compute = Compute(compile=True)
-    return {"attention": EncoderFactory(Attention.of(4.0), compute), "logits": EncoderFactory(Logits, compute)}
-
-
-@pytest.fixture
-def chunks(monkeypatch):
-    """Many images go through in chunks of 8."""
-    monkeypatch.setattr(sight, "_PIXELS", CHUNK * SHAPE[1] * SHAPE[2])
+    return {
+        "attention": EncoderFactory(Attention.of(4.0), compute),
+        "logits": EncoderFactory(Logits, compute),
+    }
 
 
 def eager(look, made):
@@ -109,7 +106,7 @@ def test_nothing_is_compiled_again_for_other_weights_or_another_network_of_the_k
     assert stats["unique_graphs"] == before
 
 
-def test_a_last_chunk_is_padded_and_that_changes_nothing(compiled, chunks):
+def test_a_last_chunk_is_padded_and_that_changes_nothing(compiled):
     made = network(2).requires_grad_(False)
     one = compiled["attention"].of(made)
     whole = images(3 * CHUNK)
@@ -125,13 +122,12 @@ def test_a_last_chunk_is_padded_and_that_changes_nothing(compiled, chunks):
 
 
 @pytest.fixture
-def sizes(monkeypatch, chunks):
+def sizes(monkeypatch):
     """The batches that networks are given."""
     seen = []
     original = Network.embed
     monkeypatch.setattr(
-        "lqm.images.networks.network.Network.embed",
-        lambda self, images: seen.append(len(images)) or original(self, images),
+        Network, "embed", lambda self, images: seen.append(len(images)) or original(self, images)
     )
     return seen
 
@@ -195,8 +191,10 @@ def test_bf16_features_are_within_2_percent():
     if problem := try_bf16("cpu").problem:
         pytest.skip(problem)
     made = network(0, "convnet:width=32").requires_grad_(False)
-    exact, rounded = (EncoderFactory(Embedding, Compute(precision=word)).of(made) for word in ("fp32", "bf16"))
-    (expected,), (found,) = exact.encode(images(600)), rounded.encode(images(600))
+    exact, rounded = (
+        EncoderFactory(Embedding, Compute(precision=word)).of(made) for word in ("fp32", "bf16")
+    )
+    (expected,), (found,) = exact.encode(images(60)), rounded.encode(images(60))
     assert found.dtype == torch.float32
     difference = (found - expected).norm() / expected.norm()
     assert 1e-5 < difference < 0.02

@@ -2,16 +2,12 @@ import pytest
 import torch
 from torch import nn
 
-from lqm.images.networks import NETWORKS, Embedding, Encoder, check_spec, describe, make_network
+from lqm.images.networks import NETWORKS, check_spec, describe, make_network
 from lqm.utils.errors import ConfigError
+from tests.images.networks.making import in_chunks
 
 WITH_NORM = ["convnet", "vgg11", "resnet18"]
 ALL = [*NETWORKS, *(f"{name}:norm=batch" for name in WITH_NORM)]
-
-
-def in_chunks(network, images):
-    (features,) = Encoder(network, Embedding(network), whole=False).encode(images)
-    return features
 
 
 def convolution(before, after, kernel, bias=True):
@@ -215,28 +211,27 @@ def test_options_reach_the_network():
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("", "there is no network ''"),
-        ("convnt", "there is no network 'convnt'; did you mean 'convnet'?"),
-        ("convnet:widht=4", "there is no option of convnet 'widht'; did you mean 'width'?"),
-        ("convnet:shape=4", "there is no option of convnet 'shape'"),
-        ("convnet:classes=4", "there is no option of convnet 'classes'"),
-        ("convnet:", "'' is no option of network 'convnet'; write option=value, such as convnet:width=128"),
-        ("vgg11:norm", "'norm' is no option of network 'vgg11'; write option=value, such as vgg11:norm=inst"),
-        ("convnet:width=0", "width of convnet is '0'; it should be a whole number of at least 1"),
-        ("convnet:width=-3", "width of convnet is '-3'; it should be a whole number"),
-        ("convnet:width=1.5", "width of convnet is '1.5'; it should be a whole number"),
-        ("convnet:width=", "width of convnet is ''; it should be a whole number"),
-        ("convnet:width=" + "9" * 5000, "it should be a whole number"),
-        ("convnet:norm=bach", "there is no norm of convnet 'bach'; did you mean 'batch'?"),
-        ("convnet:width=4:width=5", "network 'convnet' is given 'width' twice; give each option once"),
-        ("lenet:width=4", "network 'lenet' has no options, but was given 'width=4'; write 'lenet' alone"),
+        ("", "''"),
+        ("convnt", "'convnt'.*'convnet'"),
+        ("convnet:widht=4", "convnet 'widht'.*'width'"),
+        ("convnet:shape=4", "convnet 'shape'"),
+        ("convnet:classes=4", "convnet 'classes'"),
+        ("convnet:", "'convnet'.*option=value.*convnet:width=128"),
+        ("vgg11:norm", "'norm'.*'vgg11'.*option=value.*vgg11:norm=inst"),
+        ("convnet:width=0", "width of convnet.*'0'.*at least 1"),
+        ("convnet:width=-3", "width of convnet.*'-3'.*whole number"),
+        ("convnet:width=1.5", r"width of convnet.*'1\.5'.*whole number"),
+        ("convnet:width=", "width of convnet.*''.*whole number"),
+        ("convnet:width=" + "9" * 5000, "whole number"),
+        ("convnet:norm=bach", "norm of convnet 'bach'.*'batch'"),
+        ("convnet:width=4:width=5", "'convnet'.*'width'.*once"),
+        ("lenet:width=4", "'lenet'.*'width=4'.*'lenet'"),
     ],
 )
 def test_a_wrong_spec_is_one_sentence(spec, sentence):
     for read in (check_spec, describe, lambda spec: make_network(spec, (1, 8, 8), 2)):
-        with pytest.raises(ConfigError) as caught:
+        with pytest.raises(ConfigError, match=sentence) as caught:
             read(spec)
-        assert sentence in str(caught.value)
         assert "\n" not in str(caught.value)
 
 

@@ -6,10 +6,11 @@ from PIL import Image
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
+def kept(tmp_path, monkeypatch):
+    """The files that are in the cache."""
     monkeypatch.setenv("LQM_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("LQM_DATA", raising=False)
-    return tmp_path / "cache" / "images"
+    return lambda: [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def decoded(monkeypatch):
     return places
 
 
-def test_images_are_decoded_once(class_folders, decoded, cache):
+def test_images_are_decoded_once(class_folders, decoded, kept):
     root, _ = class_folders()
     first = load_source(root)
     assert len(decoded) == 10
@@ -29,7 +29,7 @@ def test_images_are_decoded_once(class_folders, decoded, cache):
     assert len(decoded) == 10
     assert first.fingerprint == second.fingerprint
     assert second.class_names == ("cat", "dog")
-    assert len(list(cache.iterdir())) == 1
+    assert len(kept()) == 1
 
 
 def test_a_published_split_comes_back_from_the_cache(class_folders, tmp_path, decoded):
@@ -62,52 +62,52 @@ def test_a_changed_image_of_the_same_size_and_time_is_noticed(class_folders, dec
     assert len(decoded) == 20
 
 
-def test_sizes_are_kept_apart(class_folders, decoded, cache):
+def test_sizes_are_kept_apart(class_folders, decoded, kept):
     root, _ = class_folders()
     assert [load_source(root, size=size).shape[1] for size in (8, 16, None, 16)] == [8, 16, 8, 16]
-    assert len(list(cache.iterdir())) == 3
+    assert len(kept()) == 3
 
 
 @pytest.mark.parametrize(
     "damage", [lambda content: content[:-7], lambda content: content[:-1] + b"x", lambda _: b""]
 )
-def test_a_damaged_entry_is_noticed_and_made_again(class_folders, decoded, cache, capsys, damage):
+def test_a_damaged_entry_is_noticed_and_made_again(class_folders, decoded, kept, capsys, damage):
     root, _ = class_folders()
     before = load_source(root, show_progress=False)
-    entry = next(cache.iterdir())
+    entry = kept()[0]
     whole = entry.read_bytes()
     entry.write_bytes(damage(whole))
     after = load_source(root, show_progress=False)
     assert after.fingerprint == before.fingerprint
     assert len(decoded) == 20
     assert entry.read_bytes() == whole
-    assert capsys.readouterr().err.endswith("was damaged, and is made again\n")
+    assert "damaged" in capsys.readouterr().err
 
 
-def test_a_cache_that_cant_be_written_is_said_once_and_done_without(
+def test_a_cache_that_cant_be_written_warns_once_and_is_done_without(
     class_folders, tmp_path, monkeypatch, capsys
 ):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("LQM_CACHE", str(tmp_path / "file"))
     root, _ = class_folders()
     assert load_source(root, show_progress=False).shape == (3, 8, 8)
-    assert capsys.readouterr().err.count("images are not kept") == 1
+    assert capsys.readouterr().err.count(str(tmp_path / "file")) == 1
 
 
-def test_the_cache_holds_no_executable_format(class_folders, cache):
+def test_the_cache_holds_no_executable_format(class_folders, kept):
     root, _ = class_folders()
     load_source(root)
-    assert {path.suffix for path in cache.iterdir()} == {".safetensors"}
+    assert {path.suffix for path in kept()} == {".safetensors"}
 
 
-def test_two_processes_may_fill_the_cache_at_once(class_folders, cache):
+def test_two_processes_may_fill_the_cache_at_once(class_folders, kept):
     root, _ = class_folders()
     code = "import sys, lqm; print(lqm.load_source(sys.argv[1]).fingerprint)"
     command = [sys.executable, "-c", code, str(root)]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     printed = {process.communicate(timeout=120)[0].strip() for process in both}
     assert printed == {load_source(root).fingerprint}
-    assert len(list(cache.iterdir())) == 1
+    assert len(kept()) == 1
 
 
 def test_where_the_cache_is(monkeypatch, tmp_path):
@@ -121,7 +121,7 @@ def test_where_the_cache_is(monkeypatch, tmp_path):
     assert cache_folder() == tmp_path / "home" / ".cache" / "lqm"
 
 
-def test_without_a_home_it_is_said_and_done_without(class_folders, monkeypatch, capsys):
+def test_without_a_home_it_warns_and_does_without(class_folders, monkeypatch, capsys):
     def homeless():
         raise RuntimeError("Could not determine home directory.")
 
@@ -132,4 +132,4 @@ def test_without_a_home_it_is_said_and_done_without(class_folders, monkeypatch, 
         cache_folder()
     root, _ = class_folders()
     load_source(root, show_progress=False)
-    assert "the images are not kept: there is no home folder" in capsys.readouterr().err
+    assert "LQM_CACHE" in capsys.readouterr().err

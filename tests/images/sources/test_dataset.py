@@ -34,7 +34,7 @@ def test_a_tensor_dataset_and_its_test_set_are_kept():
     assert source.train.labels.tolist() == LABELS
     assert (source.name, source.class_names) == ("mine", ("0", "1"))
     assert (source.augmentation, source.recipes, source.origin) == (("crop",), "own", None)
-    with pytest.raises(ConfigError, match="'mine' has a test set of its own"):
+    with pytest.raises(ConfigError, match=r"'mine'.*test set"):
         from_dataset(train, test, name="mine", test_fraction=0.5)
 
 
@@ -95,39 +95,24 @@ class Endless(IterableDataset):
 @pytest.mark.parametrize(
     ("dataset", "sentence"),
     [
-        (
-            NoPairs(PIXELS),
-            "item 2 of the training set of 'dataset' is a dict; it should be a pair of an image",
-        ),
-        (Items(PIXELS, ["a"] * 6), "item 0 .* has the label 'a'; it should be a whole number"),
-        (Items(PIXELS, [0.5] * 6), "item 0 .* has the label 0.5"),
-        (Items(replaced(3, "text")), "item 3 .* has an image of type str; it should be a tensor or image"),
-        (Items(replaced(0, PIXELS[:1])), r"item 0 .* of shape \[1, 3, 8, 8\]; it should be \[C, H, W\]"),
-        (Items(replaced(4, PIXELS[0].long())), "item 4 .* has type int64; it should be uint8, or floats"),
-        (
-            Items(replaced(4, PIXELS[0] / 255)),
-            "item 0 .* of type uint8 and item 4 .* float32; they should be of one",
-        ),
-        (Items(list(PIXELS / 127.5 - 1)), "item 0 .* pixels from -.* not normalised"),
-        (
-            Items(replaced(5, PIXELS[0, :, :, :6])),
-            "item 0 .* of 8x8 .* and item 5 .* of 6x8; resize all images",
-        ),
-        (
-            Items(replaced(5, PIXELS[0, :2])),
-            "item 0 .* has 3 channels and item 5 .* 2; they should have as many",
-        ),
-        (Items(replaced(1, Image.new("I;16", (8, 8)))), "item 1 .* has 16 or 32 bits a pixel"),
-        (
-            Items(list(PIXELS[..., :6])),
-            "item 0 .* is of 6x8 pixels and should be square .*; resize all images",
-        ),
-        (Items(PIXELS, [0, 2, 0, 2, 0, 2]), "leave out 1; renumber the classes 0 to 1"),
-        (Items(PIXELS, [0] * 6), "only one class"),
-        (Items(PIXELS, [-1] * 6), "the label -1"),
-        (Items(PIXELS, classes=["a", "b", "c"]), "3 class names and 2 classes"),
-        (Items([], []), "the training set of 'dataset' is empty"),
-        (Endless(), "the training set of 'dataset' has no length; it should be a map-style dataset"),
+        (NoPairs(PIXELS), r"item 2 .*'dataset'.*\bdict\b.*pair"),
+        (Items(PIXELS, ["a"] * 6), "item 0 .*'a'.*whole number"),
+        (Items(PIXELS, [0.5] * 6), r"item 0 .*\b0\.5\b"),
+        (Items(replaced(3, "text")), r"item 3 .*\bstr\b.*tensor"),
+        (Items(replaced(0, PIXELS[:1])), r"item 0 .*\[1, 3, 8, 8\].*\[C, H, W\]"),
+        (Items(replaced(4, PIXELS[0].long())), "item 4 .*int64.*uint8, or floats"),
+        (Items(replaced(4, PIXELS[0] / 255)), "item 0 .*uint8.*item 4 .*float32"),
+        (Items(list(PIXELS / 127.5 - 1)), "item 0 .*-.*not normalised"),
+        (Items(replaced(5, PIXELS[0, :, :, :6])), "item 0 .*8x8.*item 5 .*6x8.*resize"),
+        (Items(replaced(5, PIXELS[0, :2])), r"item 0 .*\b3 channels.*item 5 .*\b2\b"),
+        (Items(replaced(1, Image.new("I;16", (8, 8)))), "item 1 .*16 or 32 bits"),
+        (Items(list(PIXELS[..., :6])), "item 0 .*6x8.*square.*resize"),
+        (Items(PIXELS, [0, 2, 0, 2, 0, 2]), r"\b1\b.*0 to 1\b"),
+        (Items(PIXELS, [0] * 6), "one class"),
+        (Items(PIXELS, [-1] * 6), r"-1\b"),
+        (Items(PIXELS, classes=["a", "b", "c"]), "3 class names.*2 classes"),
+        (Items([], []), "'dataset'.*empty"),
+        (Endless(), "'dataset'.*length.*map-style"),
     ],
 )
 def test_items_that_cant_be_used_say_which_and_why(dataset, sentence):

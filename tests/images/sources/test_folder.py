@@ -50,20 +50,20 @@ def test_a_published_split_is_kept(class_folders, tmp_path, name):
     expected = np.stack([pixel.transpose(2, 0, 1) for pixel in pixels.values()])
     np.testing.assert_array_equal(source.test.images, expected)
     assert source.test.labels.tolist() == [0, 0, 1, 1]
-    with pytest.raises(ConfigError, match="'set' has a test set of its own; leave test_fraction out"):
+    with pytest.raises(ConfigError, match=r"'set'.*test_fraction"):
         load_source(tmp_path / "set", test_fraction=0.5)
 
 
 def test_both_parts_need_the_same_classes(class_folders, tmp_path):
     class_folders(tmp_path / "set" / "train")
     class_folders(tmp_path / "set" / "test", names=("cat", "cow"))
-    with pytest.raises(DataError, match=r"class 'cow' is in only one of .*train and .*test; both should"):
+    with pytest.raises(DataError, match=r"'cow'.*train.*test"):
         load_source(tmp_path / "set")
 
 
 def test_training_folders_alone_ask_for_a_test_folder(class_folders, tmp_path):
     class_folders(tmp_path / "set" / "train")
-    with pytest.raises(DataError, match=r"has train/ but none of test/, val/.*give .*train itself"):
+    with pytest.raises(DataError, match=r"train/.*test/, val/.*/train "):
         load_source(tmp_path / "set")
     assert load_source(tmp_path / "set" / "train").class_names == ("cat", "dog")
 
@@ -188,7 +188,7 @@ def test_files_that_are_no_images_are_left_out_by_name(class_folders, capsys):
     (root / "cat" / ".DS_Store").write_text("hello")
     (root / ".hidden").mkdir()
     assert len(everything(load_source(root, show_progress=False))) == 10
-    assert "not images in a class folder: README, cat/notes.txt\n" in capsys.readouterr().err
+    assert "README, cat/notes.txt\n" in capsys.readouterr().err
 
 
 def test_hidden_files_are_not_worth_a_word(class_folders, capsys):
@@ -213,40 +213,37 @@ def refused(path, sentence, **options):
 
 def test_images_without_a_class_folder_are_refused(tmp_path):
     (tmp_path / "flat").mkdir()
-    refused(
-        tmp_path / "flat",
-        r"flat has no class folder; put the images of each class into a folder of its own",
-    )
+    refused(tmp_path / "flat", "flat .*no class folder; .*a folder of its own")
     Image.new("L", (8, 8)).save(tmp_path / "flat" / "a.png")
-    refused(tmp_path / "flat", r"has images but no class folder; .* a folder of its own")
+    refused(tmp_path / "flat", "flat .*no class folder; .*a folder of its own")
 
 
 def test_a_folder_that_may_not_be_read_is_named(class_folders, monkeypatch):
     root, _ = class_folders()
 
-    def forbidden(path, *_):
+    def forbidden(path):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "open", forbidden)
-    refused(root, r"0\.png can't be read: Permission denied")
+    monkeypatch.setattr(Path, "read_bytes", forbidden)
+    refused(root, r"0\.png .*Permission denied")
 
 
 def test_an_empty_class_folder_is_named(class_folders):
     root, _ = class_folders()
     (root / "eel").mkdir()
-    refused(root, "class folder .*eel has no image")
+    refused(root, "class folder .*/eel ")
 
 
 def test_one_class_is_refused(class_folders):
     root, _ = class_folders(names=("cat",))
-    refused(root, "only one class folder, 'cat'; it should have two or more")
+    refused(root, "one class folder, 'cat'; .*two")
 
 
 def test_a_class_of_one_image_cant_be_split(class_folders):
     root, _ = class_folders()
     (root / "eel").mkdir()
     Image.new("RGB", (8, 8)).save(root / "eel" / "a.png")
-    refused(root, "class 'eel' of 'animals' has 1 image, so none can be held out")
+    refused(root, r"'eel' of 'animals' .*\b1\b")
 
 
 def test_a_damaged_image_is_named(class_folders):
@@ -254,41 +251,41 @@ def test_a_damaged_image_is_named(class_folders):
     path = root / "dog" / "3.png"
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    refused(root, r"3\.png can't be read as an image \(.*\); remove or replace it")
+    refused(root, r"3\.png .*\(.*\); remove or replace")
     path.write_bytes(b"not an image")
-    refused(root, r"3\.png is no image of a known format; remove or replace it")
+    refused(root, r"3\.png .*known format; remove or replace")
     path.write_bytes(b"")
-    refused(root, r"3\.png is no image of a known format")
+    refused(root, r"3\.png .*known format")
 
 
 def test_mixed_sizes_name_two_files_and_a_size_to_pass(class_folders):
     root, _ = class_folders()
     Image.new("RGB", (20, 12)).save(root / "dog" / "other.png")
-    refused(root, r"0\.png is of 8x8 pixels and .*other\.png of 20x12; pass --size 8")
+    refused(root, r"0\.png .*8x8 .*other\.png .*20x12.*--size 8")
     assert load_source(root, size=8).shape == (3, 8, 8)
 
 
 def test_oblong_images_ask_for_a_size(class_folders):
     root, _ = class_folders(shape=(12, 16))
-    refused(root, r"0\.png is of 16x12 pixels and should be square and at least 8x8; pass --size 12")
+    refused(root, r"0\.png .*16x12.*8x8.*--size 12")
 
 
 def test_images_below_8_pixels_ask_for_a_size(class_folders):
     root, _ = class_folders(shape=(6, 6))
-    refused(root, r"of 6x6 pixels and should be square and at least 8x8; pass --size 8")
+    refused(root, "6x6.*8x8.*--size 8")
 
 
 @pytest.mark.parametrize("mode", ["I;16", "I", "F"])
 def test_more_than_8_bits_are_refused(class_folders, mode):
     root, _ = class_folders()
     Image.new(mode, (8, 8)).save(root / "cat" / "deep.tif")
-    refused(root, r"deep\.tif has 16 or 32 bits a pixel \(mode .*\); convert it to 8 bits")
+    refused(root, r"deep\.tif .*16 or 32 bits.* 8 bits")
 
 
 def test_a_image_of_too_many_pixels_is_refused(class_folders, monkeypatch):
     root, _ = class_folders()
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 16)
-    refused(root, r"0\.png can't be read as an image \(.*decompression bomb.*\)")
+    refused(root, r"0\.png .*\(.*decompression bomb.*\)")
 
 
 def test_text_chunks_that_burst_are_refused(class_folders, monkeypatch):
@@ -297,17 +294,17 @@ def test_text_chunks_that_burst_are_refused(class_folders, monkeypatch):
     extra.add_text("a", "b" * 5000, zip=True)
     Image.new("RGB", (8, 8)).save(root / "cat" / "text.png", pnginfo=extra)
     monkeypatch.setattr(PngImagePlugin, "MAX_TEXT_CHUNK", 100)
-    refused(root, r"text\.png can't be read as an image")
+    refused(root, r"text\.png .*\(.*\)")
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"size": 4}, "size is 4; it should be a whole number of at least 8"),
-        ({"size": 8.5}, "size is 8.5; it should be a whole number"),
-        ({"test_fraction": 1.0}, "test_fraction is 1.0; it should be above 0 and below 1"),
-        ({"test_fraction": 0}, "test_fraction is 0; it should be above 0"),
-        ({"augmentation": ["flp"]}, "no augmentation 'flp'; did you mean 'flip'"),
+        ({"size": 4}, r"size .*\b4\b.*at least 8"),
+        ({"size": 8.5}, r"size .*8\.5.*whole number"),
+        ({"test_fraction": 1.0}, r"test_fraction .*\b1\.0\b.*above 0.*below 1"),
+        ({"test_fraction": 0}, r"test_fraction .*\b0\b.*above 0"),
+        ({"augmentation": ["flp"]}, "'flp'.*'flip'"),
     ],
 )
 def test_options_out_of_range_are_refused(class_folders, options, sentence):

@@ -73,24 +73,22 @@ def test_mnist_is_read_from_parquet(tmp_path, digits28):
 def test_damaged_idx_files_are_refused(tmp_path, digits28):
     images, labels = tmp_path / "train-images-idx3-ubyte", tmp_path / "train-labels-idx1-ubyte"
     write_idx(images, digits28[0], False)
-    with pytest.raises(DataError, match="has no train-labels-idx1-ubyte; put it beside"):
+    with pytest.raises(DataError, match="train-labels-idx1-ubyte"):
         load_source("mnist", data_dir=tmp_path)
     write_idx(labels, np.array(LABELS, np.uint8), False)
     images.write_bytes(images.read_bytes()[:-1])
-    with pytest.raises(
-        DataError, match=r"train-images-idx3-ubyte is not the idx file .* cut off; fetch it again"
-    ):
+    with pytest.raises(DataError, match=r"train-images-idx3-ubyte .*cut off; .*again"):
         load_source("mnist", data_dir=tmp_path)
     for content in (b"", b"\0\0\x08\x03\0"):
         images.write_bytes(content)
-        with pytest.raises(DataError, match="can't be read as an idx file"):
+        with pytest.raises(DataError, match=r"train-images-idx3-ubyte .*idx file"):
             load_source("mnist", data_dir=tmp_path)
     images.unlink()
     write_idx(images, digits28[0], True)
     zipped = tmp_path / "train-images-idx3-ubyte.gz"
     for content in (zipped.read_bytes()[:-50], b"no gzip"):
         zipped.write_bytes(content)
-        with pytest.raises(DataError, match=r"idx3-ubyte\.gz can't be read as an idx file"):
+        with pytest.raises(DataError, match=r"idx3-ubyte\.gz .*idx file"):
             load_source("mnist", data_dir=tmp_path)
 
 
@@ -132,7 +130,7 @@ def test_cifar10_is_read_from_the_python_version(tmp_path, batches, protocol, it
     )
     check10(load_source("cifar10", data_dir=folder if itself else tmp_path), batches)
     (folder / "data_batch_4").unlink()
-    with pytest.raises(DataError, match="has no data_batch_4; put it beside"):
+    with pytest.raises(DataError, match="data_batch_4"):
         load_source("cifar10", data_dir=tmp_path)
 
 
@@ -146,9 +144,7 @@ def test_cifar10_is_read_from_the_binary_version(tmp_path, batches, itself):
     (folder / "batches.meta.txt").write_text("\n".join(NAMES) + "\n\n")
     check10(load_source("cifar10", data_dir=folder if itself else tmp_path), batches)
     (folder / "data_batch_2.bin").write_bytes(b"short")
-    with pytest.raises(
-        DataError, match=r"data_batch_2\.bin is 5 bytes long, no multiple of 3073; fetch it again"
-    ):
+    with pytest.raises(DataError, match=r"data_batch_2\.bin .*\b5 bytes.*3073.*again"):
         load_source("cifar10", data_dir=tmp_path)
 
 
@@ -167,18 +163,12 @@ def test_a_batch_with_something_else_in_it_is_refused(tmp_path, batches):
     folder.mkdir()
     (folder / "meta").write_bytes(pickle.dumps({"fine_label_names": NAMES}, 2))
     for content, sentence in (
-        ({"data": batches[0]}, "train has no 'fine_labels'; fetch it again"),
-        ([1], "train has no 'data'"),
-        (
-            {"data": batches[0][:, :9], "fine_labels": LABELS},
-            r"'data' of .*train is no uint8 array \[N, 3072\]",
-        ),
-        ({"data": "text", "fine_labels": LABELS}, "is no uint8 array"),
-        ({"data": batches[0], "fine_labels": [os.getcwd]}, r"asks for '.*getcwd'"),
-        (
-            {"data": batches[0], "fine_labels": [1, (2, 3)]},
-            "'fine_labels' of .*train is no list of 6 whole numbers",
-        ),
+        ({"data": batches[0]}, "train .*'fine_labels'.*again"),
+        ([1], "train .*'data'"),
+        ({"data": batches[0][:, :9], "fine_labels": LABELS}, r"'data' of .*train .*uint8.*\[N, 3072\]"),
+        ({"data": "text", "fine_labels": LABELS}, "'data' of .*uint8"),
+        ({"data": batches[0], "fine_labels": [os.getcwd]}, "'.*getcwd'"),
+        ({"data": batches[0], "fine_labels": [1, (2, 3)]}, "'fine_labels' of .*train .*6 whole numbers"),
     ):
         (folder / "train").write_bytes(pickle.dumps(content, 2))
         with pytest.raises(DataError, match=sentence):
@@ -265,13 +255,13 @@ def test_tiny_imagenet_with_parts_missing_says_which(tiny_imagenet):
             load_source("tinyimagenet", data_dir=tiny_imagenet)
 
     (tiny_imagenet / "val" / "images" / "val_2.JPEG").unlink()
-    refused(r"val_2\.JPEG is missing; unpack the set again")
+    refused(r"val_2\.JPEG .*unpack")
     (tiny_imagenet / "val" / "val_annotations.txt").write_text("val_0.JPEG\tn77\t0\n")
-    refused(r"val_annotations\.txt has the class 'n77', which is not in wnids\.txt")
+    refused(r"val_annotations\.txt .*'n77'.*wnids\.txt")
     (tiny_imagenet / "val" / "val_annotations.txt").unlink()
-    refused(r"val_annotations\.txt is missing; unpack")
+    refused(r"val_annotations\.txt .*unpack")
     (tiny_imagenet / "wnids.txt").write_text("n01\nn05\n")
-    refused(r"n05.images has no \.JPEG images; unpack the set again")
+    refused(r"n05.images .*\.JPEG.*unpack")
 
 
 def test_tiny_imagenet_is_read_from_parquet(tmp_path, random):
@@ -284,14 +274,12 @@ def test_tiny_imagenet_is_read_from_parquet(tmp_path, random):
 
 @pytest.mark.parametrize("name", ["mnist", "cifar10", "cifar100", "tinyimagenet"])
 def test_where_to_look_has_to_be_said(tmp_path, monkeypatch, name):
-    with pytest.raises(ConfigError, match=f"'{name}' is read from a folder .* --data-dir, or set LQM_DATA"):
+    with pytest.raises(ConfigError, match=f"'{name}'.*--data-dir.*LQM_DATA"):
         load_source(name)
-    with pytest.raises(DataError, match="nowhere is no folder; --data-dir or LQM_DATA should name"):
+    with pytest.raises(DataError, match=r"nowhere .*--data-dir.*LQM_DATA"):
         load_source(name, data_dir=tmp_path / "nowhere")
     monkeypatch.setenv("LQM_DATA", str(tmp_path))
-    with pytest.raises(
-        DataError, match=f"'{name}' was not found in {tmp_path}; it should hold one of .*parquet"
-    ):
+    with pytest.raises(DataError, match=f"'{name}' .*{tmp_path}.*parquet"):
         load_source(name)
 
 
@@ -306,7 +294,7 @@ def test_options_and_origin_of_a_named_set(tmp_path, digits28, monkeypatch):
     }
     assert source.shape == (1, 14, 14)
     assert load_source(**source.origin).fingerprint == source.fingerprint
-    with pytest.raises(ConfigError, match="'mnist' has a test set of its own"):
+    with pytest.raises(ConfigError, match=r"'mnist'.*test set"):
         load_source("mnist", data_dir=tmp_path, test_fraction=0.5)
     monkeypatch.setenv("LQM_DATA", str(tmp_path))
     assert load_source("mnist").origin == {"source": "mnist"}
@@ -315,7 +303,7 @@ def test_options_and_origin_of_a_named_set(tmp_path, digits28, monkeypatch):
 def test_a_set_of_other_channels_than_the_published_is_refused(tmp_path, random):
     pixels = random.integers(0, 256, (6, 28, 28, 3), dtype=np.uint8)
     np.savez(tmp_path / "mnist.npz", train_x=pixels, train_y=LABELS, test_x=pixels, test_y=LABELS)
-    with pytest.raises(DataError, match="'mnist' have 3 channels; the published set has 1, so give its path"):
+    with pytest.raises(DataError, match=r"'mnist' .*\b3 channels.*\b1\b.*path"):
         load_source("mnist", data_dir=tmp_path)
 
 
@@ -337,7 +325,7 @@ def test_the_real_sets_have_the_published_counts_and_means(name, classes, counts
     try:
         source = load_source(name, data_dir=REAL)
     except DataError as error:
-        if "was not found in" in str(error):
+        if f"'{name}'" in str(error) and REAL in str(error):
             pytest.skip(f"LQM_DATA has no {name}")
         raise
     if name == "tinyimagenet":

@@ -95,36 +95,27 @@ def test_arrays_are_resized_too_bytes_and_floats_alike(write, random):
 @pytest.mark.parametrize(
     ("arrays", "sentence"),
     [
-        (
-            {"x": PIXELS, "z": LABELS},
-            r"set.npz holds x, z; it should hold train_x, train_y, .*; or images, labels",
-        ),
-        (
-            {"x": PIXELS.astype(np.uint16), "y": LABELS},
-            "'x' of .*set.npz holds 16-bit pixels; convert them to 8",
-        ),
-        ({"x": PIXELS.astype(np.int32), "y": LABELS}, "type int32; it should be uint8, or floats"),
-        ({"x": PIXELS / 100 - 1, "y": LABELS}, r"pixels from -1 to .*; they should be floats in \[0, 1\]"),
-        ({"x": PIXELS * 2.0, "y": LABELS}, "they should be floats"),
-        ({"x": PIXELS / 2 + 0.3, "y": LABELS}, "or whole numbers from 0 to 255"),
-        (
-            {"x": np.full((6, 8, 8), np.nan), "y": LABELS},
-            r"has nan at \[0, 0, 0, 0\]; replace what is not a number",
-        ),
-        ({"x": np.full((6, 8, 8), np.inf), "y": LABELS}, r"has inf at \[0, 0, 0, 0\]"),
-        ({"x": PIXELS[0], "y": LABELS}, r"shape \[8, 8\]; it should be \[N, H, W\]"),
+        ({"x": PIXELS, "z": LABELS}, r"set\.npz .*x, z.*train_x, train_y, .*images, labels"),
+        ({"x": PIXELS.astype(np.uint16), "y": LABELS}, r"'x' of .*set\.npz .*16-bit.*\b8\b"),
+        ({"x": PIXELS.astype(np.int32), "y": LABELS}, "int32.*uint8, or floats"),
+        ({"x": PIXELS / 100 - 1, "y": LABELS}, r"-1 to .*\[0, 1\]"),
+        ({"x": PIXELS * 2.0, "y": LABELS}, r"\[0, 1\]"),
+        ({"x": PIXELS / 2 + 0.3, "y": LABELS}, "0 to 255"),
+        ({"x": np.full((6, 8, 8), np.nan), "y": LABELS}, r"\bnan at \[0, 0, 0, 0\]"),
+        ({"x": np.full((6, 8, 8), np.inf), "y": LABELS}, r"\binf at \[0, 0, 0, 0\]"),
+        ({"x": PIXELS[0], "y": LABELS}, r"\[8, 8\].*\[N, H, W\]"),
         ({"x": np.zeros((6, 8, 8, 8), np.uint8), "y": LABELS}, "C from 1 to 4"),
         ({"x": PIXELS[:0], "y": LABELS[:0]}, "N > 0"),
-        ({"x": PIXELS, "y": LABELS + 0.5}, "labels that are not whole numbers; number the classes 0, 1, 2"),
-        ({"x": PIXELS, "y": LABELS.astype(str)}, "labels that are not whole numbers"),
-        ({"x": PIXELS, "y": LABELS[:4]}, r"'y' of .*set.npz has shape \[4\]; it should be \[6\]"),
-        ({"x": PIXELS, "y": LABELS - 1}, "has the label -1; number the classes 0, 1, 2"),
-        ({"x": PIXELS, "y": LABELS * 3}, "leave out 1, 2; renumber the classes 0 to 1"),
-        ({"x": PIXELS, "y": LABELS * 0}, "only one class, '0'; it should have two or more"),
-        ({"x": PIXELS, "y": LABELS, "class_names": np.array(["a"])}, "1 class names and 2 classes"),
-        ({"x": np.array([{}] * 6), "y": LABELS}, "holds objects or a damaged array .*; save plain arrays"),
-        ({"x": PIXELS[:, :, :6], "y": LABELS}, "of 6x8 pixels and should be square .*; pass --size 8"),
-        ({"x": PIXELS[:, :6, :6], "y": LABELS}, "at least 8x8; pass --size 8"),
+        ({"x": PIXELS, "y": LABELS + 0.5}, "not whole numbers.*0, 1, 2"),
+        ({"x": PIXELS, "y": LABELS.astype(str)}, "not whole numbers"),
+        ({"x": PIXELS, "y": LABELS[:4]}, r"'y' of .*set\.npz .*\[4\].*\[6\]"),
+        ({"x": PIXELS, "y": LABELS - 1}, "-1.*0, 1, 2"),
+        ({"x": PIXELS, "y": LABELS * 3}, "1, 2.*0 to 1"),
+        ({"x": PIXELS, "y": LABELS * 0}, "one class, '0'"),
+        ({"x": PIXELS, "y": LABELS, "class_names": np.array(["a"])}, "1 class names.*2 classes"),
+        ({"x": np.array([{}] * 6), "y": LABELS}, r"set\.npz .*plain arrays"),
+        ({"x": PIXELS[:, :, :6], "y": LABELS}, "6x8.*--size 8"),
+        ({"x": PIXELS[:, :6, :6], "y": LABELS}, "6x6.*8x8.*--size 8"),
     ],
 )
 def test_arrays_that_cant_be_used_say_why(write, arrays, sentence):
@@ -142,7 +133,5 @@ def test_a_damaged_file_is_refused(write):
     whole = path.read_bytes()
     for content in (whole[:200], b"", b"hello", whole.replace(PIXELS.tobytes(), PIXELS.tobytes()[::-1])):
         path.write_bytes(content)
-        with pytest.raises(
-            DataError, match=r"set\.npz can't be read as \.npz \(.*\); make or fetch it again"
-        ):
+        with pytest.raises(DataError, match=r"set\.npz .*\.npz \(.*\); .*again"):
             load_source(path)

@@ -19,7 +19,7 @@ FeatureTarget = list[list[Group]]
 class FeatureMatching:
     """A distance between the readouts of real and synthetic records, class by class.
 
-    loss of class c = weigh(D_1(r_1(T_c), r_1(S_c)), D_2(r_2(T_c), r_2(S_c)), ...) + w * CE(classifier(S_c), c)
+    loss of class c = weigh(D_1(r_1(T_c), r_1(S_c)), D_2(r_2(T_c), r_2(S_c)), ...) + w * CE(S_c, c)
 
     Args:
         distance: D, for every readout unless `distances` says otherwise.

@@ -1,0 +1,242 @@
+"""Our defaults, against a table of the papers' constants that was written down from the papers alone.
+
+A row is `setting: value`. Where ours differs on purpose the row is `setting: Differs(paper, ours, why)`. Rows
+of methods that are not registered wait until they are.
+"""
+
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import pytest
+
+from lqm.graphs.continual import CONTINUAL_METHODS
+from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
+from lqm.graphs.methods import METHODS as GRAPH_METHODS
+from lqm.graphs.networks import make_network
+from lqm.images.evaluation import PROTOCOLS
+from lqm.images.methods import METHODS
+from lqm.recipes import load_recipes
+from lqm.utils.settings import make_settings
+
+
+class Differs(NamedTuple):
+    """What a paper has, what we have, and why."""
+
+    paper: Any
+    ours: Any
+    why: str
+
+
+# A ConvNet of depth 3 and width 128 with instance norm, which is what the name alone stands for.
+CONVNET = "convnet"
+
+IMAGES = {
+    # Zhao & Bilen, WACV 2023, and its published code.
+    "dm": {
+        "steps": 20_000,
+        "learning_rate": 1.0,
+        "momentum": 0.5,
+        "real_batch": 256,
+        "init": "random",
+        "network": CONVNET,
+        "stepping": "summed",
+    },
+    # Sajedi et al., ICCV 2023; the code has 20,000 steps, power 1 and batch norm, against its paper's table.
+    "datadam": {
+        "steps": 8_000,
+        "learning_rate": 1.0,
+        "momentum": 0.5,
+        "real_batch": 64,
+        "init": "random",
+        "network": CONVNET,
+        "power": 4.0,
+        "attention": "mean",
+        "attention_weight": 100.0,
+        "embedding_weight": 0.01,
+    },
+    # Zhao, Li, Qin & Yu, CVPR 2023: the published command for CIFAR-10 at 10 images per class.
+    "idm": {
+        "steps": 20_000,
+        "learning_rate": 0.2,
+        "momentum": 0.5,
+        "real_batch": 256,
+        "init": "random",
+        "network": CONVNET,
+        "mosaic": 2,
+        "class_weight": 0.5,
+        "queue_start": 3,
+        "queue_interval": 30,
+        "queue_limit": 100,
+        "students": 2,
+        "student_steps": 10,
+        "student_batch": 256,
+    },
+    # Zhao, Mopuri & Bilen, ICLR 2021.
+    "dc": {
+        "steps": 1_000,
+        "learning_rate": 0.1,
+        "momentum": 0.5,
+        "real_batch": 256,
+        "init": "noise",
+        "network": CONVNET,
+    },
+    # Zhao & Bilen, ICML 2021: DC with siamese augmentation, which begins with real images.
+    "dsa": {
+        "steps": 1_000,
+        "learning_rate": 0.1,
+        "momentum": 0.5,
+        "real_batch": 256,
+        "init": "random",
+        "network": CONVNET,
+    },
+    # Zhang et al., IJCAI 2024; its rate is 0.01 times the images per class, here 10.
+    "dance": {
+        "steps": 10_000,
+        "learning_rate": 0.1,
+        "momentum": 0.5,
+        "real_batch": 128,
+        "network": CONVNET,
+        "mosaic": 2,
+    },
+}
+
+UNAPPLIED = Differs(
+    2, 1, "the code is given a second layer and never applies it; ours counts what is applied"
+)
+GRAPHS = {
+    # Liu et al., ICDM 2023; 5,000 steps for CoraFull, 3,000 for all other graphs. 0 real nodes means all.
+    "cat": {
+        "steps": 3_000,
+        "learning_rate": 1e-3,
+        "hops": 1,
+        "width": 512,
+        "depth": UNAPPLIED,
+        "activation": "relu",
+        "updates": 1,
+        "real_batch": 0,
+        "init": "random",
+    },
+    # Liu et al. 2024.
+    "puma": {
+        "steps": 100,
+        "learning_rate": 1e-3,
+        "hops": 1,
+        "width": 4_096,
+        "depth": UNAPPLIED,
+        "activation": "relu",
+        "updates": 10,
+        "real_batch": 0,
+        "init": "random",
+    },
+}
+
+# The classifiers that CaT's and PUMA's code train on a stream of tasks.
+STREAMS = {
+    "finetuning": {
+        "classifier": "gcn:width=256:depth=2",
+        "epochs": 500,
+        "classifier_rate": 0.01,
+        "classifier_decay": 5e-4,
+    },
+    "joint": {
+        "classifier": "gcn:width=256:depth=2",
+        "epochs": 500,
+        "classifier_rate": 0.005,
+        "classifier_decay": 5e-4,
+    },
+    "cat": {
+        "classifier": "gcn:width=256:depth=2",
+        "epochs": 500,
+        "classifier_rate": 0.005,
+        "classifier_decay": 5e-4,
+        "retrain": False,
+        "edge_free": False,
+        "train_in_memory": True,
+    },
+    "puma": {
+        "classifier": "gcn:width=512:depth=3",
+        "epochs": 500,
+        "classifier_rate": 1e-3,
+        "classifier_decay": 5e-4,
+        "retrain": True,
+        "edge_free": True,
+        "train_in_memory": True,
+        "pseudo_labels": Differs("test", "none", "test nodes are transductive, so only if a user asks"),
+        "pseudo_threshold": 0.0,
+    },
+}
+
+# IDM's published commands: class weight, real batch, interval of new networks, steps of training.
+IDM_COMMANDS = {
+    ("cifar10", 1): (0.5, 5000, 5, 10),
+    ("cifar10", 10): (0.5, 256, 30, 10),
+    ("cifar10", 50): (0.1, 256, 30, 10),
+    ("cifar100", 1): (0.5, 5000, 5, 10),
+    ("cifar100", 10): (0.1, 256, 30, 50),
+    ("cifar100", 50): (0.1, 256, 30, 10),
+    ("tinyimagenet", 1): (0.5, 256, 30, 10),
+    ("tinyimagenet", 10): (0.5, 256, 30, 10),
+    ("tinyimagenet", 50): (0.8, 256, 30, 50),
+}
+
+
+def rows(table, registered):
+    """Method, setting and value of all rows whose method is there."""
+    return [
+        (name, *row) for name, settings in table.items() if name in registered for row in settings.items()
+    ]
+
+
+def default_of(settings, name):
+    """The value of a setting; `init` used to be called `start`."""
+    values = asdict(settings)
+    return values["start"] if name == "init" and name not in values else values[name]
+
+
+def check(found, expected):
+    if isinstance(expected, Differs):
+        assert expected.paper != expected.ours, "a row like all others would do"
+        expected = expected.ours
+    assert found == expected
+
+
+@pytest.mark.parametrize(("method", "name", "expected"), rows(IMAGES, METHODS))
+def test_defaults_for_images_are_the_papers(method, name, expected):
+    check(default_of(METHODS[method].Settings(), name), expected)
+
+
+@pytest.mark.parametrize(("method", "name", "expected"), rows(GRAPHS, GRAPH_METHODS))
+def test_defaults_for_graphs_are_the_papers(method, name, expected):
+    check(default_of(GRAPH_METHODS[method].Settings(), name), expected)
+
+
+@pytest.mark.parametrize(("method", "name", "expected"), rows(STREAMS, CONTINUAL_METHODS))
+def test_defaults_for_streams_are_the_papers(method, name, expected):
+    check(default_of(CONTINUAL_METHODS[method].learning(), name), expected)
+
+
+@pytest.mark.parametrize(("source", "per_class"), IDM_COMMANDS)
+def test_recipes_of_idm_are_its_published_commands(source, per_class):
+    recipe = load_recipes(source)[f"idm-{per_class}"]
+    found = make_settings(METHODS["idm"].Settings, recipe.settings)
+    varied = (found.class_weight, found.real_batch, found.queue_interval, found.student_steps)
+    assert varied == IDM_COMMANDS[source, per_class]
+    common = IMAGES["idm"].keys() - {"class_weight", "real_batch", "queue_interval", "student_steps"}
+    assert {name: default_of(found, name) for name in common} == {
+        name: IMAGES["idm"][name] for name in common
+    }
+
+
+def test_the_fields_evaluation_is_that_of_dm_and_idm():
+    protocol = PROTOCOLS["field-1000"]
+    assert (protocol.epochs, protocol.networks, protocol.network) == (1000, 5, CONVNET)
+    assert (protocol.learning_rate, protocol.momentum) == (0.01, 0.9)
+    assert (protocol.weight_decay, protocol.batch) == (5e-4, 256)
+
+
+def test_the_evaluation_of_graphs_is_that_of_cat():
+    protocol = GRAPH_PROTOCOLS["cat-500"]
+    assert (protocol.epochs, protocol.networks) == (500, 5)
+    weights = [tuple(w.shape) for w in make_network(protocol.network, 7, 3).parameters() if w.ndim == 2]
+    assert weights == [(7, 256), (256, 3)]
+    assert (protocol.learning_rate, protocol.weight_decay) == (0.005, 5e-4)
