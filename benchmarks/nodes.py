@@ -6,16 +6,15 @@ network of its own; ± is the sample deviation over seeds. What is finished in t
 
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import Annotated
 
 import torch
 import tyro
 
 import lqm
+from lqm.evaluation.spread import Spread
 from lqm.graphs.baselines import baseline
-from lqm.graphs.evaluation import PROTOCOLS, score
-from lqm.graphs.judging import NODES
+from lqm.graphs.evaluation import NODES, PROTOCOLS, score
 
 _ROWS = (
     ("random", None),
@@ -90,7 +89,7 @@ def main(
 
 
 def _cell(values: list[float], scale: float, digits: int) -> str:
-    return f"{scale * fmean(values):.{digits}f} ± {scale * stdev(values):.{digits}f}"
+    return Spread(tuple(values)).shown(digits, scale)
 
 
 if __name__ == "__main__":

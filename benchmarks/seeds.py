@@ -7,13 +7,14 @@ over seeds. What is finished in the folder, and every network that was trained, 
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from statistics import fmean, stdev
 
 import torch
 import tyro
 
 import lqm
-from lqm.images.evaluation import PROTOCOLS, Score, score
+from lqm.evaluation.scores import Score
+from lqm.evaluation.spread import Spread
+from lqm.images.evaluation import PROTOCOLS, score
 from lqm.images.sources import Images
 
 
@@ -47,8 +48,7 @@ def main(
 
 def _numbers(found: list[Score]) -> str:
     def cell(values: list[float], scale: float, digits: int) -> str:
-        spread = stdev(values) if len(values) > 1 else 0.0
-        return f"{scale * fmean(values):.{digits}f} ± {scale * spread:.{digits}f}"
+        return Spread(tuple(values)).shown(digits, scale)
 
     return " | ".join(
         (

@@ -7,7 +7,7 @@ from scipy.stats import cramervonmises_2samp
 from torch import Tensor
 
 from benchmarks.timing import Work
-from lqm.diagnostics import cramer_von_mises
+from lqm.evaluation.diagnostics import cramer_von_mises
 
 # Ours takes milliseconds, in which a process that has waited is not yet awake.
 _TIMES = 4

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import cramervonmises_2samp, ecdf
 
-from lqm import diagnostics
+from lqm.evaluation import diagnostics
 
 
 def scipy_statistics(real, synthetic):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import lqm
-from lqm.evaluating import score_entry
+from lqm.api.evaluate import score_entry
 from lqm.images.evaluation import PROTOCOLS
 from lqm.images.networks import NETWORKS
 from lqm.utils.errors import ConfigError, DataError

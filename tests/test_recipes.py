@@ -1,10 +1,10 @@
 import pytest
 
+from lqm.cli.recipes import recipe_tables
 from lqm.images.evaluation import PROTOCOLS
 from lqm.images.methods import METHODS
 from lqm.images.sources import SOURCES
 from lqm.recipes import fitting_recipe, load_recipes, named_recipe, recipe_sources
-from lqm.report.recipes import recipe_tables
 from lqm.utils.errors import ConfigError
 from lqm.utils.settings import make_settings
 

@@ -14,6 +14,7 @@ __all__ = [
     "CondensedSet",
     "ContinualResult",
     "Evaluation",
+    "Experts",
     "GraphSource",
     "ImageSource",
     "Images",
@@ -22,6 +23,7 @@ __all__ = [
     "condense",
     "continual",
     "evaluate",
+    "experts",
     "from_dataset",
     "from_pyg",
     "load",
@@ -36,32 +38,34 @@ __all__ = [
 if TYPE_CHECKING:
     from lqm.api.condense import condense
     from lqm.api.continual import ContinualResult, continual
+    from lqm.api.evaluate import Evaluation, evaluate
+    from lqm.api.experts import experts
+    from lqm.api.figures import write_figures
+    from lqm.api.report import write_report
     from lqm.api.sketch import sketch
-    from lqm.banks import Sketch
+    from lqm.banks import Experts, Sketch
     from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, load
-    from lqm.evaluating import Evaluation, evaluate
-    from lqm.graphs.sources import from_pyg, load_graph
-    from lqm.graphs.sources.source import GraphSource
+    from lqm.graphs.sources import GraphSource, from_pyg, load_graph
     from lqm.images.sources import Images, ImageSource, from_dataset, load_source
-    from lqm.report.figures import write_figures
-    from lqm.report.page import write_report
     from lqm.utils.allocator import tune_allocator
     from lqm.utils.errors import LqmError
 
 _HOMES = {
-    "CondensedNodes": "lqm.condensed",
     "CondensedImages": "lqm.condensed",
+    "CondensedNodes": "lqm.condensed",
     "CondensedSet": "lqm.condensed",
     "ContinualResult": "lqm.api.continual",
-    "Evaluation": "lqm.evaluating",
-    "GraphSource": "lqm.graphs.sources.source",
+    "Evaluation": "lqm.api.evaluate",
+    "Experts": "lqm.banks",
+    "GraphSource": "lqm.graphs.sources",
     "ImageSource": "lqm.images.sources",
-    "LqmError": "lqm.utils.errors",
     "Images": "lqm.images.sources",
+    "LqmError": "lqm.utils.errors",
     "Sketch": "lqm.banks",
     "condense": "lqm.api.condense",
     "continual": "lqm.api.continual",
-    "evaluate": "lqm.evaluating",
+    "evaluate": "lqm.api.evaluate",
+    "experts": "lqm.api.experts",
     "from_dataset": "lqm.images.sources",
     "from_pyg": "lqm.graphs.sources",
     "load": "lqm.condensed",
@@ -69,15 +73,18 @@ _HOMES = {
     "load_source": "lqm.images.sources",
     "sketch": "lqm.api.sketch",
     "tune_allocator": "lqm.utils.allocator",
-    "write_figures": "lqm.report.figures",
-    "write_report": "lqm.report.page",
+    "write_figures": "lqm.api.figures",
+    "write_report": "lqm.api.report",
 }
+# Names of earlier versions that programs may still use.
+_OLD_NAMES = {"CondensedPictures": "CondensedImages", "Pictures": "Images"}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    current = _OLD_NAMES.get(name, name)
+    if current not in _HOMES:
         raise AttributeError(f"module 'lqm' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_HOMES[current]), current)
 
 
 def __dir__() -> list[str]:

@@ -224,9 +224,9 @@ def pretended(monkeypatch):
     """A torch.compile that changes nothing and counts what it was given."""
     given = []
     monkeypatch.setattr(torch, "compile", lambda function, dynamic: given.append(function) or function)
-    sights.cache_clear()
+    encoder_factory.cache_clear()
     yield given
-    sights.cache_clear()
+    encoder_factory.cache_clear()
 
 
 def test_a_run_taken_up_again_is_compiled_as_it_was(tmp_path, tiny, pretended):
@@ -239,7 +239,7 @@ def test_a_run_taken_up_again_is_compiled_as_it_was(tmp_path, tiny, pretended):
     assert condense(2, compile="on") is True
     assert pretended
     assert recorded(tmp_path / "run")["environment"]["compile"] is True
-    sights.cache_clear()
+    encoder_factory.cache_clear()
     pretended.clear()
     assert condense(4) is True, "auto would not have compiled so short a run"
     assert pretended

@@ -12,6 +12,7 @@ from torch_geometric.nn.models import GCN
 
 import lqm
 from lqm.condensed import CondensedImages, CondensedNodes
+from lqm.evaluation.latents import LatentMatch
 from lqm.graphs import evaluation
 from lqm.graphs.baselines import baseline
 from lqm.graphs.evaluation import PROTOCOLS, GraphProtocol, fresh_network, latent_match, score, training_set
@@ -19,7 +20,6 @@ from lqm.graphs.graph import Graph, dense, undirected
 from lqm.graphs.networks import NETWORKS, Inputs
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.training import accuracy
-from lqm.latents import LatentMatch
 from lqm.report.comparison import comparison_tables
 from lqm.utils.errors import ConfigError, DataError
 

@@ -7,6 +7,8 @@ from lqm.images.methods.coreset import random_images
 from sklearn.metrics import recall_score
 
 from lqm.engine.randomness import generator, seeded
+from lqm.evaluation.latents import LatentMatch
+from lqm.evaluation.scores import Score, finding, score_networks
 from lqm.images.evaluation import (
     EvaluationProtocol,
     fresh_network,
@@ -16,8 +18,6 @@ from lqm.images.evaluation import (
 from lqm.images.networks import ConvNet
 from lqm.images.sources import pick
 from lqm.images.training import predict, train
-from lqm.latents import LatentMatch
-from lqm.scores import Score, finding, score_networks
 
 CPU = torch.device("cpu")
 
@@ -40,11 +40,11 @@ def test_scores_repeat_for_a_seed_and_differ_between_networks(digits, tiny_proto
     assert run(0).accuracies != run(1).accuracies
 
 
-def test_mean_and_population_deviation_are_those_of_numpy():
+def test_mean_and_sample_deviation_are_those_of_numpy():
     accuracies = (0.5, 0.7, 0.9)
     found = Score(10, accuracies, LatentMatch(0.0, 0.0), LatentMatch(0.0, 0.0))
     assert found.accuracy == pytest.approx(np.mean(accuracies))
-    assert found.deviation == pytest.approx(np.std(accuracies))
+    assert found.deviation == pytest.approx(np.std(accuracies, ddof=1))
 
 
 def test_accuracy_is_the_share_of_right_answers(digits):
@@ -183,4 +183,4 @@ def test_the_match_is_the_mean_over_networks_with_the_statistic_of_each():
     found = score_networks(3, judge, lambda count, metrics: None).before
     assert found.by_network == (0.1, 0.4, 0.7)
     assert (found.cramer_von_mises, found.extremes) == pytest.approx(np.mean(before, axis=0))
-    assert found.deviation == pytest.approx(np.std([0.1, 0.4, 0.7]))
+    assert found.statistic.deviation == pytest.approx(np.std([0.1, 0.4, 0.7], ddof=1))

@@ -12,6 +12,8 @@ import torch
 from PIL import Image
 
 import lqm
+from lqm.api.evaluate import evaluator_of
+from lqm.evaluation.cases import Case, read_cases
 from lqm.images.evaluation import EvaluationProtocol
 
 SETTINGS = {"steps": 4, "network": "convnet:width=4", "real_batch": 16}
@@ -50,6 +52,16 @@ def chosen(source, folder, per_class=2, seed=0):
     return lqm.condense(
         source, method="random", per_class=per_class, seed=seed, out=folder, show_progress=False
     )
+
+
+def case_of(label, condensed, folder="run"):
+    """A set as it is looked at beside others."""
+    return Case(label, condensed, Path(folder), evaluator_of(condensed))
+
+
+def cases_of(folders):
+    """Sets of folders, named beside each other."""
+    return read_cases(folders, evaluator_of)
 
 
 def rewritten(folder, **changes):

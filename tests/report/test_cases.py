@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lqm.report.cases import distinct_labels, each_once, read_cases, size_of
+from lqm.evaluation.cases import each_once
+from lqm.evaluation.labels import distinct_labels, size_of
 from lqm.utils.errors import ArtifactError
-from tests.report.making import chosen, rewritten, tiny_source
+from tests.report.making import cases_of, chosen, rewritten, tiny_source
 
 
 def config(method="dm", distance="lqm", seed=0, per_class=10, steps=300, **more):
@@ -103,7 +104,7 @@ def test_a_folder_counts_once_by_whatever_name_it_is_given(tmp_path, monkeypatch
     (tmp_path / "link").symlink_to(tmp_path / "runs" / "a")
     monkeypatch.chdir(tmp_path)
     names = ["runs/a", "runs/../runs/a/", tmp_path / "runs" / "a", "link", "runs/b", "./runs/a"]
-    cases = read_cases(names)
+    cases = cases_of(names)
     assert [case.folder for case in cases] == [Path("runs/a"), Path("runs/b")]
     assert [case.label for case in cases] == ["random, seed 0", "random, seed 1"]
     assert each_once([os.fspath(tmp_path), tmp_path]) == [tmp_path]
@@ -111,13 +112,13 @@ def test_a_folder_counts_once_by_whatever_name_it_is_given(tmp_path, monkeypatch
 
 def test_records_are_what_networks_train_on(tmp_path):
     chosen(tiny_source(), tmp_path / "set", per_class=3)
-    (case,) = read_cases([tmp_path / "set"])
+    (case,) = cases_of([tmp_path / "set"])
     assert case.records == 9
     rewritten(tmp_path / "set", mosaic=2)
-    (case,) = read_cases([tmp_path / "set"])
+    (case,) = cases_of([tmp_path / "set"])
     assert case.records == 36
 
 
 def test_a_folder_without_a_set_is_refused_by_name(tmp_path):
     with pytest.raises(ArtifactError, match=r"there is no folder .*nothing; name a run"):
-        read_cases([tmp_path / "nothing"])
+        cases_of([tmp_path / "nothing"])

@@ -1,3 +1,6 @@
+from pathlib import Path
+from statistics import fmean, stdev
+
 import pytest
 from rich.console import Console
 
@@ -16,6 +19,7 @@ def run(method="dm", distance="lqm", seed=0, source="digits", scores=((0.5, 0.7)
             "protocol": protocol,
             "seed": number,
             "accuracy": sum(accuracies) / len(accuracies),
+            "records": 100,
             "accuracies": accuracies,
             "before": match,
             "after": match,
@@ -57,13 +61,36 @@ def rows(*sets):
     return [line.split() for line in printed(*sets).splitlines() if "±" in line or " - " in line]
 
 
+@pytest.mark.parametrize(
+    "accuracies", [((0.5, 0.7),), ((0.61, 0.72, 0.83),), ((0.9, 0.95), (0.85, 0.8)), ((0.7,),)]
+)
+def test_the_deviation_is_that_of_a_sample_over_networks_or_over_runs(accuracies):
+    """As `statistics` computes it; a single number has none."""
+
+    def expected(numbers):
+        beyond = f" ± {100 * stdev(numbers):.1f}" if len(numbers) > 1 else ""
+        return f"{100 * fmean(numbers):.1f}{beyond}"
+
+    networks = [accuracy for own in accuracies for accuracy in own]
+    assert f" {expected(networks)}  " in printed(run(scores=accuracies))
+    if len(accuracies) > 1:
+        runs = [run(scores=(own,), seed=seed) for seed, own in enumerate(accuracies)]
+        assert f" {expected([fmean(own) for own in accuracies])}  " in printed(*runs)
+
+
+def test_the_docs_mean_the_same_by_it():
+    for page in ("results.md", "methods.md", "graphs.md"):
+        text = (Path(__file__).parents[2] / "docs" / page).read_text()
+        assert "sample standard deviation" in " ".join(text.split())
+
+
 def test_a_run_shows_its_networks_spread_and_its_seconds():
-    assert rows(run()) == [["dm", "lqm", "10", "300", "1", "60.0", "±", "10.0", "0.250", "1.50", "12"]]
+    assert rows(run()) == [["dm", "lqm", "10", "300", "1", "60.0", "±", "14.1", "0.250", "1.50", "12"]]
 
 
 def test_runs_that_differ_by_seed_share_a_row_with_the_spread_over_them():
     (row,) = rows(run(), run(scores=((0.8, 0.8),), seed=2))
-    assert row == ["dm", "lqm", "10", "300", "2", "70.0", "±", "10.0", "0.250", "1.50", "13"]
+    assert row == ["dm", "lqm", "10", "300", "2", "70.0", "±", "14.1", "0.250", "1.50", "13"]
 
 
 def test_methods_distances_settings_and_steps_have_rows_of_their_own():
@@ -82,7 +109,7 @@ def test_methods_distances_settings_and_steps_have_rows_of_their_own():
 def test_a_set_that_was_judged_twice_or_given_twice_is_one_run():
     twice = run(scores=((0.5, 0.7), (0.7, 0.9)))
     (row,) = rows(twice, twice)
-    assert row[4:8] == ["1", "70.0", "±", "14.1"]
+    assert row[4:8] == ["1", "70.0", "±", "16.3"]
 
 
 def test_what_was_judged_differently_or_comes_from_other_data_never_shares_a_table():
@@ -109,8 +136,8 @@ def test_memories_of_tasks_are_not_compared():
 
 def test_runs_on_graphs_show_their_budget():
     assert rows(graph_run(), graph_run(budget=80, seed=1)) == [
-        ["cat", "lqm", "40", "300", "1", "60.0", "±", "10.0", "0.250", "1.50", "12"],
-        ["cat", "lqm", "80", "300", "1", "60.0", "±", "10.0", "0.250", "1.50", "13"],
+        ["cat", "lqm", "40", "300", "1", "60.0", "±", "14.1", "0.250", "1.50", "12"],
+        ["cat", "lqm", "80", "300", "1", "60.0", "±", "14.1", "0.250", "1.50", "13"],
     ]
     text = printed(graph_run(), run())
     assert "cora: quick, 200 epochs, gcn" in text

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lqm.report.history import Curve, evaluation_curve, metric_curves, read_lines
+from lqm.evaluation.history import Curve, evaluation_curve, metric_curves, read_lines
+from lqm.evaluation.spread import Spread
 
 
 def write(folder, records, name="metrics.jsonl", end=""):
@@ -95,16 +96,23 @@ def test_numbers_that_are_not_finite_are_left_out(tmp_path):
 
 
 def test_evaluations_along_the_way_are_read_as_they_are(tmp_path):
+    records = [{"step": 5, "accuracies": [0.5, 0.75], "accuracy": 0.625, "protocol": "tiny"}]
+    (found,) = evaluation_curve(write(tmp_path / "run", records, "evaluations.jsonl", '{"st'), 5)
+    assert found == (5, "tiny", Spread((0.5, 0.75)))
+
+
+def test_the_deviation_of_older_versions_which_is_not_that_of_a_sample_is_not_taken(tmp_path):
     records = [{"step": 5, "accuracy": 0.5, "deviation": 0.1, "protocol": "tiny"}]
-    assert evaluation_curve(write(tmp_path / "run", records, "evaluations.jsonl", '{"st'), 5) == records
+    (found,) = evaluation_curve(write(tmp_path / "run", records, "evaluations.jsonl"), 5)
+    assert found.accuracy == Spread((0.5,))
 
 
 def test_what_lies_beyond_the_steps_of_a_set_and_what_is_no_number_is_left_out(tmp_path):
     lines = [{"step": step, "loss": loss} for step, loss in enumerate([4.0, None, 2.0, 1.0])]
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert metric_curves(tmp_path, steps=3)["loss"] == Curve([1, 3], [4.0, 2.0])
-    found = [{"step": step, "accuracy": value, "deviation": 0.0} for step, value in ((2, 0.5), (4, 0.6))]
-    broken = {"step": 3, "accuracy": float("nan"), "deviation": 0.0}
+    found = [{"step": step, "accuracies": [value]} for step, value in ((2, 0.5), (4, 0.6))]
+    broken = {"step": 3, "accuracies": [0.5, float("nan")]}
     (tmp_path / "evaluations.jsonl").write_text("".join(json.dumps(x) + "\n" for x in (*found, broken)))
-    assert evaluation_curve(tmp_path, steps=4) == found
-    assert evaluation_curve(tmp_path, steps=3) == found[:1]
+    assert [line.step for line in evaluation_curve(tmp_path, steps=4)] == [2, 4]
+    assert [line.step for line in evaluation_curve(tmp_path, steps=3)] == [2]

@@ -8,18 +8,18 @@ import torch
 from scipy.stats import cramervonmises_2samp
 
 import lqm
+from lqm.api.evaluate import score_entry
 from lqm.engine.randomness import seeded
-from lqm.evaluating import score_entry
+from lqm.evaluation.cases import latents_of
+from lqm.evaluation.latents import ClassMatch, Latents
 from lqm.images.networks import make_network
-from lqm.report.cases import Case, read_cases
-from lqm.report.latents import ClassMatch, Latents, latents_of
 from tests.graphs.continual.making import small_graph
-from tests.report.making import PROTOCOL
+from tests.report.making import PROTOCOL, case_of, cases_of
 
 
 @pytest.fixture(scope="module")
 def cases(judged):
-    return read_cases([judged.runs["mean"], judged.runs["lqm"]])
+    return cases_of([judged.runs["mean"], judged.runs["lqm"]])
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +85,6 @@ def test_means_and_extremes_are_what_an_evaluation_by_one_network_finds(cases, l
         assert fmean(match.extremes for match in found.values()) == pytest.approx(scored["extremes"])
 
 
-def test_the_worst_feature_of_a_class_has_the_largest_statistic(latents):
-    for case, found in enumerate(latents.matches):
-        for label, match in found.items():
-            numbers = match.statistic.tolist()
-            assert latents.worst(case, label) == numbers.index(max(numbers))
-
-
 def test_the_typical_feature_is_nearest_to_the_median_of_every_set(latents):
     for label in latents.real:
         rows = [found[label].statistic.tolist() for found in latents.matches]
@@ -138,9 +131,9 @@ def test_a_class_that_one_set_has_no_node_of_is_left_out_of_it_only(tmp_path):
         condensed.class_names,
         condensed.manifest,
     )
-    found = latents_of([Case("less", less, tmp_path), Case("whole", condensed, tmp_path)], source)
+    found = latents_of([case_of("less", less, tmp_path), case_of("whole", condensed, tmp_path)], source)
     assert [*found.real] == [0, 1, 2], "in the order of the classes"
     assert [[*match] for match in found.matches] == [[0, 2], [0, 1, 2]]
-    assert found.typical(1) == latents_of([Case("whole", condensed, tmp_path)], source).typical(1)
+    assert found.typical(1) == latents_of([case_of("whole", condensed, tmp_path)], source).typical(1)
     assert len(found.means) == 2
     assert found.strays(0)[0] != 1

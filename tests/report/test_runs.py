@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 
 import lqm
+from lqm.api.runs import find_runs
 from lqm.engine import RunFolder
 from lqm.report.run_table import runs_table
-from lqm.report.runs import find_runs
 from lqm.utils.errors import ArtifactError, StoppedError
 
 SETTINGS = {"steps": 3, "network": "convnet:width=4", "real_batch": 8}
@@ -110,22 +110,19 @@ def test_what_is_damaged_is_broken_and_says_why(run, name, content, problem):
 
 
 def test_the_score_by_the_sets_own_protocol_counts_else_the_first_else_the_last_evaluation(run):
-    evaluated(
-        run, {"step": 2, "accuracy": 0.4, "deviation": 0.1}, {"step": 3, "accuracy": 0.5, "deviation": 0.2}
-    )
-    found = only(run.parent)
-    assert (found.accuracy, found.deviation) == (0.5, 0.2)
+    evaluated(run, {"step": 2, "accuracies": [0.4, 0.3]}, {"step": 3, "accuracies": [0.5, 0.7]})
+    assert only(run.parent).accuracy.each == (0.5, 0.7)
     condensed = lqm.load(run)
     own = condensed.manifest["evaluation"]
+    match = {"cramer_von_mises": 0.25, "extremes": 0.0}
     for protocol, accuracies, shown in (
-        ({}, (0.1, 0.2), 0.15),
-        ({"epochs": 3}, (0.4, 0.5), 0.15),
-        (own, (0.8, 0.9), 0.85),
+        ({}, (0.1, 0.2), (0.1, 0.2)),
+        ({"epochs": 3}, (0.4, 0.5), (0.1, 0.2)),
+        (own, (0.8, 0.9), (0.8, 0.9)),
     ):
-        score = {"protocol": protocol, "seed": 0, "accuracy": sum(accuracies) / 2, "accuracies": accuracies}
-        condensed = condensed.with_score(score)
-        found = only(run.parent)
-        assert (found.accuracy, found.deviation) == pytest.approx((shown, 0.05))
+        found = {"records": 20, "accuracies": accuracies, "before": match, "after": match}
+        condensed = condensed.with_score({"protocol": protocol, "seed": 0, **found})
+        assert only(run.parent).accuracy.each == shown
 
 
 def test_a_saved_set_without_its_run_is_done(made, tmp_path):
@@ -187,7 +184,7 @@ def test_a_stream_of_tasks_is_listed_with_its_average_accuracy(tmp_path):
     )
     listed = only(tmp_path)
     assert (listed.state, listed.method, listed.size) == ("done", "stream by random", "5")
-    assert listed.accuracy == pytest.approx(found.average_accuracy.mean)
+    assert listed.accuracy == found.average_accuracy
     (out / "result.json").write_text("{}")
     assert only(tmp_path).state == "broken"
     assert "give its `lqm continual` command again" in only(tmp_path).problem
@@ -230,7 +227,7 @@ def shown(folder, width, *, terminal=True):
 
 def test_a_table_fits_the_terminal_and_never_cuts_a_folder_short(run, made, monkeypatch):
     monkeypatch.chdir(run.parent.parent)
-    evaluated(run, {"step": 3, "accuracy": 0.958, "deviation": 0.017})
+    evaluated(run, {"step": 3, "accuracies": [0.941, 0.958, 0.975]})
     here = run.parent.relative_to(run.parent.parent)
     wide = shown(here, 200)
     assert re.search(r"runs/digits +done +dm +lqm +digits +2 +3 +95\.8 ± 1\.7 +\d+ s", wide)

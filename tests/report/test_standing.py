@@ -2,20 +2,19 @@
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from statistics import fmean, pstdev
+from statistics import fmean, stdev
 
 import pytest
 import torch
 
 from lqm.condensed import CondensedImages
-from lqm.report.cases import Case, read_cases
-from lqm.report.standing import standings
-from tests.report.making import PROTOCOL
+from lqm.evaluation.standing import standings
+from tests.report.making import PROTOCOL, case_of, cases_of
 
 
 @pytest.fixture(scope="module")
 def standing(judged):
-    cases = read_cases(judged.runs.values())
+    cases = cases_of(judged.runs.values())
     assert [case.label for case in cases] == ["dm + mean", "dm + lqm", "random"]
     (found,) = standings(cases)
     return found
@@ -43,7 +42,7 @@ def baseline(accuracy, records=20):
 
 def case(*scores, label="dm + lqm"):
     manifest = {"scores": list(scores)} if scores else {}
-    return Case(label, CondensedImages(None, torch.arange(2), ("a", "b"), manifest), Path("run"))
+    return case_of(label, CondensedImages(None, torch.arange(2), ("a", "b"), manifest), Path("run"))
 
 
 def bars(*cases):
@@ -65,12 +64,12 @@ def test_a_set_scores_what_its_evaluation_found(standing, judged):
 
 def test_evaluations_by_two_seeds_are_pooled(judged):
     one, two = (found.score for found in judged.found["lqm"])
-    (standing,) = standings(read_cases([judged.runs["lqm"]]))
+    (standing,) = standings(cases_of([judged.runs["lqm"]]))
     assert standing.seeds == (0, 1)
     bar = standing.of_case(0)
     assert bar.accuracies == one.accuracies + two.accuracies
     assert bar.accuracy == pytest.approx(fmean(one.accuracies + two.accuracies))
-    assert bar.deviation == pytest.approx(pstdev(one.accuracies + two.accuracies))
+    assert bar.deviation == pytest.approx(stdev(one.accuracies + two.accuracies))
     assert bar.by_class == pytest.approx([fmean(p) for p in zip(one.by_class, two.by_class, strict=True)])
     assert bar.before.cramer_von_mises == fmean([one.before.cramer_von_mises, two.before.cramer_von_mises])
     assert bar.before.by_network == one.before.by_network + two.before.by_network

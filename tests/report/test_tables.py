@@ -1,11 +1,12 @@
 import pytest
 from rich.console import Console
 
+from lqm.evaluation.latents import LatentMatch
+from lqm.evaluation.markdown import score_markdown
+from lqm.evaluation.scores import Score, recovery
 from lqm.graphs.evaluation import GraphProtocol
 from lqm.images.evaluation import EvaluationProtocol
-from lqm.latents import LatentMatch
-from lqm.report.tables import recovery, score_markdown, score_table
-from lqm.scores import Score
+from lqm.report.tables import score_table
 
 PROTOCOL = EvaluationProtocol("quick", epochs=300, networks=2, network="convnet:width=32")
 
@@ -19,8 +20,8 @@ ROWS = {"condensed": found(0.8, 0.9), "random": found(0.5, 0.7), "full": found(1
 
 def test_tables_show_scores_with_their_protocol():
     markdown = score_markdown({"convnet:width=32": ROWS}, PROTOCOL)
-    assert "| condensed | 100 | 85.0 ± 5.0 | 62.5 | 0.123 | 0.300 | 4.56 | 0.00 |" in markdown
-    assert "| random | 100 | 60.0 ± 10.0 | 0.0 |" in markdown
+    assert "| condensed | 100 | 85.0 ± 7.1 | 62.5 | 0.123 | 0.300 | 4.56 | 0.00 |" in markdown
+    assert "| random | 100 | 60.0 ± 14.1 | 0.0 |" in markdown
     assert "| full | 100 | 100.0 ± 0.0 | 100.0 |" in markdown
     assert "2 fresh ConvNet-3 of width 32, 300 epochs" in markdown
     assert score_table({"convnet:width=32": ROWS}, PROTOCOL).row_count == 3
@@ -35,7 +36,7 @@ def test_recovery_is_the_share_of_the_way_from_random_to_full():
 def test_several_networks_stand_side_by_side():
     markdown = score_markdown({"convnet": ROWS, "resnet18:norm=batch": ROWS}, PROTOCOL)
     assert "| accuracy % by | convnet | resnet18 norm=batch |" in markdown
-    assert "| condensed | 85.0 ± 5.0 | 85.0 ± 5.0 |" in markdown
+    assert "| condensed | 85.0 ± 7.1 | 85.0 ± 7.1 |" in markdown
     assert "| recovery of condensed | 62.5 | 62.5 |" in markdown
     assert "2 fresh of each kind" in markdown
 
@@ -44,7 +45,7 @@ def test_no_number_of_many_networks_is_cut_short():
     console = Console(width=80, record=True)
     console.print(score_table(dict.fromkeys(("gcn", "sgc", "gat", "sage", "appnp", "mlp"), ROWS), PROTOCOL))
     text = console.export_text()
-    assert text.count("± 5.0") == text.count("85.0") == 6
+    assert text.count("± 7.1") == text.count("85.0") == 6
     assert "…" not in text
 
 
@@ -55,7 +56,7 @@ def test_a_network_of_the_users_own_is_called_by_its_name():
 def test_without_random_and_full_there_is_no_recovery_to_show():
     markdown = score_markdown({"convnet": {"condensed": ROWS["condensed"]}}, PROTOCOL)
     assert "recovery" not in markdown
-    assert "| condensed | 100 | 85.0 ± 5.0 | 0.123 |" in markdown
+    assert "| condensed | 100 | 85.0 ± 7.1 | 0.123 |" in markdown
 
 
 def test_nodes_are_called_nodes_and_the_network_by_its_name():

@@ -1,11 +1,11 @@
 """Condense: a source, a method and a distance become a condensed set."""
 
 from pathlib import Path
-from statistics import pstdev
 from typing import TYPE_CHECKING, Unpack, overload
 
 import torch
 
+from lqm.api.evaluate import score_entry
 from lqm.api.planning import plan_condensation
 from lqm.api.requests import CondenseOptions, CondenseRequest, SourceLike
 from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, load
@@ -13,7 +13,7 @@ from lqm.engine import Config, RunFolder, resolve_device
 from lqm.engine.events import require_tensorboard
 from lqm.engine.loop import Judge
 from lqm.engine.progress import Verdict, warn
-from lqm.evaluating import score_entry
+from lqm.evaluation.spread import Spread
 from lqm.methods.plan import Following, Plan, learn
 from lqm.utils.errors import ArtifactError, ConfigError
 from lqm.utils.settings import Count, check
@@ -90,7 +90,7 @@ def _evaluate(plan: Plan, device: torch.device) -> Verdict:
     found = score_entry(plan.result(), plan.source, seed=0, device=device)
     return {
         "accuracy": found["accuracy"],
-        "deviation": pstdev(found["accuracies"]),
+        "deviation": Spread(found["accuracies"]).deviation,
         "accuracies": list(found["accuracies"]),
         "protocol": found["protocol"]["name"],
         **{name: found["before"][name] for name in ("cramer_von_mises", "extremes")},

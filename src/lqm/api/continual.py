@@ -14,6 +14,8 @@ from lqm.banks import Sketch
 from lqm.condensed import CondensedNodes
 from lqm.engine import Config, RunFolder, environment, resolve_device
 from lqm.engine.progress import warn
+from lqm.evaluation.accuracy_matrix import AccuracyMatrices
+from lqm.evaluation.streams import stored_matrices, write_result
 from lqm.graphs.continual import (
     ContinualPlan,
     Place,
@@ -30,7 +32,7 @@ from lqm.graphs.domain import stream_words
 from lqm.graphs.sources import load_graph
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.stream import check_features, make_stream
-from lqm.report.continual import continual_markdown, stored_matrices, write_result
+from lqm.report.continual import heat_map
 from lqm.utils.settings import Count, check
 
 
@@ -112,7 +114,7 @@ class ContinualResult:
         }
 
     def __str__(self) -> str:
-        return continual_markdown(self)
+        return AccuracyMatrices(self.matrices).markdown(self.title)
 
 
 def continual(source: SourceLike, **options: Unpack[ContinualOptions]) -> ContinualResult:
@@ -169,7 +171,7 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
         return learn(None)
     with RunFolder(Path(request.out), plan.config, machine) as folder:
         result = learn(folder.path)
-        write_result(result, folder.path)
+        write_result(folder.path, result.matrices, result.title, result.record(), heat_map)
         return result
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from rich.console import Console
 
 from lqm.api.condense import condense
-from lqm.evaluating import evaluate
+from lqm.api.evaluate import evaluate
+from lqm.api.report import write_report
 from lqm.images.baselines import BASELINES
 from lqm.images.sources import load_source
-from lqm.report.page import write_report
 from lqm.report.tables import score_table
 
 _PER_CLASS = 10

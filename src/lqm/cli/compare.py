@@ -14,8 +14,9 @@ def compare(runs: Runs, /) -> None:
     from rich.console import Console
 
     import lqm
-    from lqm.report.comparison import NOTE, comparison_tables, same_data
-    from lqm.report.streams import STREAM_NOTE, is_stream, stream_tables
+    from lqm.evaluation.comparison import copies
+    from lqm.evaluation.streams import is_stream
+    from lqm.report.comparison import NOTE, STREAM_NOTE, comparison_tables, stream_tables
 
     folders = only_folders(runs)
     if not folders:
@@ -27,6 +28,6 @@ def compare(runs: Runs, /) -> None:
         console.print(*stream_tables(streams), STREAM_NOTE, sep="\n", highlight=False)
     if sets:
         console.print(*comparison_tables(sets), NOTE, sep="\n", highlight=False)
-        for copies in same_data(sets):
-            if len(copies) > 1:
-                print(f"equal byte for byte, and counted once: {', '.join(str(one.path) for one in copies)}")
+        for same in copies(sets):
+            if len(same) > 1:
+                print("equal byte for byte, and counted once: " + ", ".join(str(sets[i].path) for i in same))

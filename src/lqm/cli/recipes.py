@@ -1,8 +1,14 @@
 """The settings that are known by name."""
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_COLUMNS = ("recipe", "steps", "network", "paper says", "cost")
 
 
 def recipes(
@@ -17,7 +23,34 @@ def recipes(
     """
     from rich.console import Console
 
-    from lqm.report.recipes import recipe_tables
-
     for table in recipe_tables(source):
         Console().print(table)
+
+
+def recipe_tables(source: str | None = None) -> "Iterator[Table]":
+    """Recipes of one source or of all.
+
+    Raises:
+        ConfigError: when there are none for the source.
+    """
+    from lqm.images.methods import METHODS
+    from lqm.recipes import load_recipes, recipe_sources
+    from lqm.report.tables import plain_table
+    from lqm.utils.names import choose
+    from lqm.utils.settings import make_settings
+
+    known = dict.fromkeys(recipe_sources())
+    if source:
+        choose(source, known, "source with recipes")
+    for name in [source] if source else known:
+        rows = []
+        for recipe in load_recipes(name).values():
+            settings = make_settings(METHODS[recipe.method].settings, recipe.settings)
+            paper = ", ".join(f"{distance} {accuracy}" for distance, accuracy in recipe.paper.items())
+            cells = (recipe.name, f"{settings.steps:,}", settings.network, paper, recipe.cost)
+            rows.append(cells)
+        yield plain_table(_COLUMNS, rows, title=f"lqm condense {_example(name)} --recipe ...")
+
+
+def _example(source: str) -> str:
+    return "FOLDER" if source == "own" else source

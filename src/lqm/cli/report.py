@@ -26,7 +26,7 @@ def report(
         source: Where the real data are, if they have moved.
         data_dir: Where the named sources are, if they have moved.
     """
-    from lqm.report.page import write_report
+    import lqm
 
-    path = write_report(only_folders(runs), out, source=source, data_dir=data_dir)
+    path = lqm.write_report(only_folders(runs), out, source=source, data_dir=data_dir)
     print(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB); open it in a browser")

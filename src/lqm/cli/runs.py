@@ -21,8 +21,8 @@ def runs(
     """
     from rich.console import Console
 
+    from lqm.api.runs import find_runs
     from lqm.report.run_table import runs_table
-    from lqm.report.runs import find_runs
 
     found = find_runs(folder)
     table, width = runs_table(found, Console())

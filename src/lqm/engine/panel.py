@@ -160,4 +160,5 @@ class Panel:
 
 
 def _found_in_words(step: int, found: Verdict) -> str:
-    return f"{100 * found['accuracy']:.1f} % ± {100 * found['deviation']:.1f} at step {step}"
+    beyond = "" if found["deviation"] is None else f" ± {100 * found['deviation']:.1f}"
+    return f"{100 * found['accuracy']:.1f} %{beyond} at step {step}"

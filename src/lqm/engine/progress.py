@@ -15,7 +15,7 @@ from rich.text import Text
 
 _SECONDS_BETWEEN_LINES = 5.0
 
-# What an evaluation along the way found: accuracy, deviation, the name of the protocol, and more to note.
+# What an evaluation along the way found: accuracy, deviation (None of one network), protocol, and more.
 Verdict = Mapping[str, Any]
 
 
@@ -126,9 +126,9 @@ class Progress:
         """It has ended, and so many are still to come."""
         self._pace.go_on(left)
         if self._plain:
+            beyond = "" if found["deviation"] is None else f" ± {found['deviation']:.3f}"
             self._say(
-                f"evaluated at step {step}: accuracy {found['accuracy']:.3f} ± {found['deviation']:.3f} "
-                f"({found['protocol']})"
+                f"evaluated at step {step}: accuracy {found['accuracy']:.3f}{beyond} ({found['protocol']})"
             )
 
     def _say(self, line: str) -> None:

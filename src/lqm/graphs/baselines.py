@@ -5,16 +5,15 @@ from dataclasses import replace
 
 import torch
 
+from lqm.evaluation.scores import for_each_network
 from lqm.graphs.graph import Graph, undirected
-from lqm.graphs.population import Population, chosen_features, population
+from lqm.graphs.population import chosen_features, population
 from lqm.graphs.sources.source import GraphSource
 
 BASELINES = ("random", "herding", "k-centre", "full")
 
-Chooser = Callable[[int], Graph]
 
-
-def baseline(name: str, source: GraphSource, counts: Sequence[int], seed: int) -> Chooser:
+def baseline(name: str, source: GraphSource, counts: Sequence[int], seed: int) -> Callable[[int], Graph]:
     """The nodes that network j is to be trained on: other random ones for each, else always the same.
 
     Args:
@@ -25,24 +24,14 @@ def baseline(name: str, source: GraphSource, counts: Sequence[int], seed: int) -
         seed: of the choice.
     """
     if name == "full":
-        whole = _learned_from(source)
+        labels = torch.full_like(source.graph.labels, -1)
+        labels[source.train] = source.graph.labels[source.train]
+        whole = replace(source.graph, labels=labels)
         return lambda j: whole
     real = population(source.graph, source.by_class, source.class_names, hops=1)
-    if name == "random":
-        return lambda j: _chosen(name, real, counts, seed, j)
-    nodes = _chosen(name, real, counts, seed, 0)
-    return lambda j: nodes
-
-
-def _learned_from(source: GraphSource) -> Graph:
-    """The whole graph, without the labels of all but the training nodes."""
-    labels = torch.full_like(source.graph.labels, -1)
-    labels[source.train] = source.graph.labels[source.train]
-    return replace(source.graph, labels=labels)
-
-
-def _chosen(rule: str, real: Population, counts: Sequence[int], seed: int, index: int) -> Graph:
     labels = torch.arange(len(counts)).repeat_interleave(torch.tensor(counts))
     nowhere = torch.zeros(0, dtype=torch.int64).numpy()
-    features = chosen_features(rule, real, counts, seed, index)
-    return Graph(features, undirected(nowhere, nowhere, len(labels)), labels)
+    edges = undirected(nowhere, nowhere, len(labels))
+    return for_each_network(
+        name, lambda j: Graph(chosen_features(name, real, counts, seed, j), edges, labels)
+    )

@@ -9,7 +9,7 @@ import torch
 from lqm.distances import DISTANCES
 from lqm.graphs.budget import parse_budget, shares
 from lqm.graphs.continual.planning import stream_source
-from lqm.graphs.judging import NODES as EVALUATOR
+from lqm.graphs.evaluation import NODES as EVALUATOR
 from lqm.graphs.methods import METHODS
 from lqm.graphs.population import joined, population
 from lqm.graphs.problem import GraphProblem

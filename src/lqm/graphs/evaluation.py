@@ -1,20 +1,34 @@
 """What a set of nodes is worth: the test accuracy, on the real graph, of fresh networks trained on it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
+from lqm.condensed import CondensedNodes
+from lqm.engine.compute import Compute
 from lqm.engine.randomness import seeded
-from lqm.graphs.graph import Graph
-from lqm.graphs.networks import NETWORKS, GraphNetwork, Inputs, NetworkMaker, describe, make_network
+from lqm.evaluation.evaluator import Evaluator
+from lqm.evaluation.latents import ClassLatents, LatentMatch, match_of_classes, matched
+from lqm.evaluation.protocol import Protocol
+from lqm.evaluation.score_cache import Finding
+from lqm.evaluation.scores import finding
+from lqm.graphs.baselines import BASELINES, baseline
+from lqm.graphs.graph import Graph, as_graph
+from lqm.graphs.networks import (
+    NETWORKS,
+    GraphNetwork,
+    Inputs,
+    NetworkMaker,
+    check_spec,
+    describe,
+    make_network,
+)
+from lqm.graphs.sources import load_graph
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.training import TrainingSet, adam, predict, train
-from lqm.latents import ClassLatents, LatentMatch, match_of_classes, matched
-from lqm.scorebook import Finding, keep
-from lqm.scores import AfterEach, Protocol, Score, finding, score_networks
 
 
 @dataclass(frozen=True)
@@ -48,57 +62,29 @@ PROTOCOLS = {
 }
 
 
-def score(
-    nodes: Callable[[int], Graph],
+def _finder(
     source: GraphSource,
     protocol: GraphProtocol,
-    *,
+    maker: str | NetworkMaker,
     seed: int,
     device: torch.device,
-    network: NetworkMaker | None = None,
-    full: bool = False,
-    after_each: AfterEach = lambda count, metrics: None,
-) -> Score:
-    """Train the protocol's networks, network j on `nodes(j)`, and test them on the source's test nodes.
-
-    What a network found is kept, so that an evaluation that was stopped goes on after the last one.
-
-    Args:
-        nodes: what network j is trained on: a graph of its own, of whose nodes those with a label count.
-        source: has the test nodes, the graph around them, and the real distributions.
-        protocol: how they are trained.
-        seed: of the networks and of their training.
-        device: where to compute.
-        network: a factory of the user's own in place of the protocol's network; its scores are not kept.
-        full: whether this is the whole graph, which the protocol may give to fewer networks.
-        after_each: told how many networks are done, and how the last one did.
-    """
+    full: bool,
+    compute: Compute,
+) -> Callable[[Graph, int], Finding]:
     real = Inputs(source.graph.features, source.graph.adjacency, device)
 
-    def judge(j: int) -> tuple[int, Finding]:
-        chosen = nodes(j)
-        key = {
-            "protocol": protocol.rules,
-            "seed": seed,
-            "index": j,
-            "nodes": chosen.digest,
-            "source": source.identity,
-        }
+    def find(nodes: Graph, index: int) -> Finding:
+        network = fresh_network(source, maker, seed, index).to(device)
+        data = training_set(nodes, real, source)
+        before = latent_match(network, data, real, source)
+        with seeded(seed, "evaluation training", index):
+            optimizer = adam(network, protocol.learning_rate, protocol.weight_decay)
+            train(network, optimizer, data, epochs=protocol.epochs)
+        after = latent_match(network, data, real, source)
+        named, labels = predict(network, real, source.test), source.graph.labels[source.test]
+        return finding(named, labels, len(source.class_names), before, after)
 
-        def find() -> Finding:
-            fresh = fresh_network(source, network or protocol.network, seed, j).to(device)
-            data = training_set(chosen, real, source)
-            before = latent_match(fresh, data, real, source)
-            with seeded(seed, "evaluation training", j):
-                optimizer = adam(fresh, protocol.learning_rate, protocol.weight_decay)
-                train(fresh, optimizer, data, epochs=protocol.epochs)
-            after = latent_match(fresh, data, real, source)
-            named, labels = predict(fresh, real, source.test), source.graph.labels[source.test]
-            return finding(named, labels, len(source.class_names), before, after)
-
-        return int((chosen.labels >= 0).sum()), find() if network else keep(key, device, find)
-
-    return score_networks(protocol.full_networks if full else protocol.networks, judge, after_each)
+    return find
 
 
 def fresh_network(source: GraphSource, maker: str | NetworkMaker, seed: int, index: int) -> GraphNetwork:
@@ -138,3 +124,45 @@ def class_latents(
         found = data.nodes[data.labels == label]
         if len(found):
             yield ClassLatents(label, around[matched(nodes, label)], own[matched(found, label)])
+
+
+def _baseline(
+    name: str,
+    condensed: CondensedNodes,
+    source: GraphSource,
+    protocol: Protocol,
+    seed: int,
+    device: torch.device,
+) -> Callable[[int], Graph]:
+    counts = condensed.labels[condensed.labels >= 0].bincount(minlength=len(source.class_names))
+    return baseline(name, source, counts.tolist(), seed)
+
+
+@torch.no_grad()
+def _latents(
+    network: GraphNetwork, sets: Sequence[Graph], source: GraphSource
+) -> Iterator[list[ClassLatents]]:
+    network.eval()
+    real = Inputs(source.graph.features, source.graph.adjacency, torch.device("cpu"))
+    around = network.embed(real)
+    for nodes in sets:
+        data = training_set(nodes, real, source)
+        yield list(class_latents(around, network.embed(data.inputs), data, source))
+
+
+NODES = Evaluator(
+    what="graph",
+    told_by="nodes, features, edges, labels, class names or split",
+    protocols=PROTOCOLS,
+    baselines=BASELINES,
+    read_protocol=GraphProtocol,
+    check_spec=check_spec,
+    find_source=load_graph,
+    fresh_network=fresh_network,
+    as_records=as_graph,
+    baseline=_baseline,
+    key=lambda nodes, source, full, compute: {"nodes": nodes.digest},
+    finder=_finder,
+    latents=_latents,
+)
+score = NODES.score

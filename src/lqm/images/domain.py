@@ -8,7 +8,7 @@ import torch
 
 from lqm.distances import DISTANCES
 from lqm.engine.compute import Compute, decide
-from lqm.images.judging import IMAGES as EVALUATOR
+from lqm.images.evaluation import IMAGES as EVALUATOR
 from lqm.images.methods import METHODS
 from lqm.images.networks import count_activations, factory_name
 from lqm.images.problem import ImageProblem

@@ -1,9 +1,10 @@
 """What a set of images is worth: the test accuracy of fresh networks trained on it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import ceil
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -11,19 +12,23 @@ from torch import Tensor
 from lqm.condensed import CondensedImages
 from lqm.engine.compute import Compute
 from lqm.engine.randomness import generator, seeded
+from lqm.evaluation.evaluator import Evaluator
+from lqm.evaluation.latents import ClassLatents, LatentMatch, match_of_classes, matched
+from lqm.evaluation.protocol import Protocol
+from lqm.evaluation.score_cache import Finding
+from lqm.evaluation.scores import finding
+from lqm.images.baselines import BASELINES, baseline
 from lqm.images.networks import (
     NETWORKS,
     Network,
     NetworkMaker,
+    check_spec,
     count_activations,
     describe,
     make_network,
 )
-from lqm.images.sources import Images, ImageSource
+from lqm.images.sources import Images, ImageSource, load_source
 from lqm.images.training import latent_features, predict, train
-from lqm.latents import ClassLatents, LatentMatch, match_of_classes, matched
-from lqm.scorebook import Finding, keep
-from lqm.scores import AfterEach, Protocol, Score, finding, score_networks
 
 
 @dataclass(frozen=True)
@@ -82,88 +87,45 @@ PROTOCOLS = {
 }
 
 
-def score(
-    images: Callable[[int], Images],
-    source: ImageSource,
-    protocol: EvaluationProtocol,
-    *,
-    seed: int,
-    device: torch.device,
-    network: NetworkMaker | None = None,
-    full: bool = False,
-    compute: Compute | None = None,
-    after_each: AfterEach = lambda count, metrics: None,
-) -> Score:
-    """Train the protocol's networks, network j on `images(j)`, and test them on the source's test set.
-
-    What a network found is kept, so that an evaluation that was stopped goes on after the last one.
-
-    Args:
-        images: what network j is trained on.
-        source: has the test set, and the real distributions.
-        protocol: how they are trained.
-        seed: of the networks and of their training.
-        device: where to compute.
-        network: a factory of the user's own in place of the protocol's network; its scores are not kept.
-        full: whether this is the whole training set, to which the protocol may give fewer epochs.
-        compute: how networks are run.
-        after_each: told how many networks are done, and how the last one did.
-    """
-    how = compute or Compute()
-
-    def judge(j: int) -> tuple[int, Finding]:
-        chosen = images(j)
-        key = {
-            "protocol": protocol.rules,
-            "seed": seed,
-            "index": j,
-            "full": full,
-            "pictures": chosen.digest,
-            "source": source.identity,
-            "preprocessing": source.preprocessing,
-            "compute": asdict(how),
-        }
-
-        def find() -> Finding:
-            maker = network or protocol.network
-            return _judge(chosen, source, protocol, maker, seed, j, device, how, full=full)
-
-        return len(chosen.labels), find() if network else keep(key, device, find)
-
-    return score_networks(protocol.full_networks if full else protocol.networks, judge, after_each)
-
-
-def _judge(
-    images: Images,
+def _finder(
     source: ImageSource,
     protocol: EvaluationProtocol,
     maker: str | NetworkMaker,
     seed: int,
-    index: int,
     device: torch.device,
-    compute: Compute,
-    *,
     full: bool,
-) -> Finding:
-    """What one network finds, as plain numbers."""
-    network = fresh_network(source, maker, seed, index).to(device)
-    before = latent_match(network, images, source, compute)
-    with seeded(seed, "evaluation training", index):
-        train(
-            network,
-            images,
-            source,
-            epochs=protocol.epochs_for(len(images.labels), full=full),
-            learning_rate=protocol.learning_rate,
-            momentum=protocol.momentum,
-            weight_decay=protocol.weight_decay,
-            batch=protocol.batch,
-            draws=generator(seed, "evaluation batches", index),
-            compute=compute,
-        )
-    after = latent_match(network, images, source, compute)
-    named = predict(network, source, compute)
-    return finding(named, source.test.labels, len(source.class_names), before, after)
+    compute: Compute,
+) -> Callable[[Images, int], Finding]:
+    def find(images: Images, index: int) -> Finding:
+        network = fresh_network(source, maker, seed, index).to(device)
+        before = latent_match(network, images, source, compute)
+        with seeded(seed, "evaluation training", index):
+            train(
+                network,
+                images,
+                source,
+                epochs=protocol.epochs_for(len(images.labels), full=full),
+                learning_rate=protocol.learning_rate,
+                momentum=protocol.momentum,
+                weight_decay=protocol.weight_decay,
+                batch=protocol.batch,
+                draws=generator(seed, "evaluation batches", index),
+                compute=compute,
+            )
+        after = latent_match(network, images, source, compute)
+        named = predict(network, source, compute)
+        return finding(named, source.test.labels, len(source.class_names), before, after)
+
+    return find
+
+
+def _key(images: Images, source: ImageSource, full: bool, compute: Compute) -> dict[str, Any]:
+    return {
+        "full": full,
+        "images": images.digest,
+        "preprocessing": source.preprocessing,
+        "compute": asdict(compute),
+    }
 
 
 def fresh_network(source: ImageSource, maker: str | NetworkMaker, seed: int, index: int) -> Network:
@@ -175,7 +137,7 @@ def fresh_network(source: ImageSource, maker: str | NetworkMaker, seed: int, ind
 def activations_to_evaluate(
     source: ImageSource, protocol: EvaluationProtocol, condensed: CondensedImages, full: bool
 ) -> float:
-    """About how many numbers all layers give while the networks of one training set learn.
+    """About how many activations all layers give while the networks of one training set learn.
 
     That set is the condensed one, or a baseline of as many images, or the `full` training set.
     """
@@ -189,10 +151,7 @@ def latent_match(
     network: Network, labelled: Images, source: ImageSource, compute: Compute | None = None
 ) -> LatentMatch:
     """How well labelled keep the latent distributions of their classes under one network."""
-
-    def features(images: Tensor, label: int) -> Tensor:
-        return class_features(network, images, label, source, compute)
-
+    features = partial(class_features, network, source=source, compute=compute)
     return match_of_classes(
         ClassLatents(label, features(real, label), features(labelled.of_class(label), label))
         for label, real in enumerate(source.by_class)
@@ -204,3 +163,33 @@ def class_features(
 ) -> Tensor:
     """What a network finds in images of one class; in 500 if there are more, always the same ones."""
     return latent_features(network, matched(images, label), source, compute)
+
+
+def _latents(network: Network, sets: Sequence[Images], source: ImageSource) -> Iterator[list[ClassLatents]]:
+    real = [class_features(network, images, label, source) for label, images in enumerate(source.by_class)]
+    for images in sets:
+        yield [
+            ClassLatents(label, features, class_features(network, images.of_class(label), label, source))
+            for label, features in enumerate(real)
+        ]
+
+
+IMAGES = Evaluator(
+    what="images",
+    told_by="images, labels, class names or augmentation",
+    protocols=PROTOCOLS,
+    baselines=BASELINES,
+    read_protocol=EvaluationProtocol,
+    check_spec=check_spec,
+    find_source=load_source,
+    fresh_network=fresh_network,
+    as_records=lambda condensed: Images(*condensed.records()),
+    baseline=lambda name, condensed, source, protocol, seed, device: baseline(
+        name, source, condensed.manifest["per_class"], seed, protocol.network, device
+    ),
+    key=_key,
+    finder=_finder,
+    latents=_latents,
+    activations=activations_to_evaluate,
+)
+score = IMAGES.score

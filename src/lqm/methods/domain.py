@@ -8,10 +8,10 @@ import torch
 
 from lqm.banks import Experts, Sketch
 from lqm.distances import Distance
+from lqm.evaluation.evaluator import Evaluator
 from lqm.methods.problem import Problem
 from lqm.methods.spec import MethodSpec
 from lqm.recipes import Recipe
-from lqm.scores import Kind as Evaluator
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from lqm.report.runs import RunRecord
-from lqm.report.tables import percent, plain_table
+from lqm.evaluation.spread import Spread
+from lqm.report.tables import plain_table
 
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 # All there is to say, and what is left of it, in this order, where a terminal is too narrow.
@@ -18,6 +20,35 @@ _LAYOUTS = (
     ("folder", "state", "matching", "source", "steps", "accuracy %", "age"),
     ("folder", "state", "matching", "source", "accuracy %", "age"),
 )
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """What there is to say of a run at a glance.
+
+    Attributes:
+        folder: of the run, of a sketch, of a stream of tasks, or of a set that was saved.
+        state: `running` if a process writes there just now, `stopped`, `done`, or `broken` if what is there
+            can't be read or was changed.
+        method: with what it was for, if that is a sketch or a stream.
+        size: records of each class, or of all.
+        steps: made, and of how many if it has not ended; of a sketch, encoders.
+        accuracy: by the set's own protocol, else by the first that judged it, or of the last evaluation
+            along the way, over networks; of a stream, AA over repeats.
+        changed: when something in the folder last changed, in seconds of the system's clock.
+        problem: why it is broken, in words.
+    """
+
+    folder: Path
+    state: str
+    changed: float
+    method: str = "-"
+    distance: str = "-"
+    source: str = "-"
+    size: str = "-"
+    steps: str = "-"
+    accuracy: Spread | None = None
+    problem: str = ""
 
 
 def runs_table(runs: Sequence[RunRecord], console: Console) -> tuple[Table, int]:
@@ -48,7 +79,6 @@ def age_in_words(seconds: float) -> str:
 
 
 def _cells(run: RunRecord, now: float) -> dict[str, str]:
-    accuracy = percent(run.accuracy) + ("" if run.deviation is None else f" ± {percent(run.deviation)}")
     return {
         "folder": str(run.folder),
         "state": run.state,
@@ -58,6 +88,6 @@ def _cells(run: RunRecord, now: float) -> dict[str, str]:
         "source": run.source,
         "size": run.size,
         "steps": run.steps,
-        "accuracy %": accuracy,
+        "accuracy %": run.accuracy.percent() if run.accuracy else "-",
         "age": age_in_words(now - run.changed),
     }

@@ -1,4 +1,4 @@
-"""Words for sentences about what went wrong."""
+"""Words for sentences."""
 
 
 def reason(error: Exception) -> str:
@@ -9,3 +9,13 @@ def reason(error: Exception) -> str:
 def first_line(error: Exception) -> str:
     """The first line of what an error of another library says, where the others are for its developers."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """A number with the word that goes with it.
+
+    Example:
+        >>> counted(3312, "edge was", "edges were")
+        '3,312 edges were'
+    """
+    return f"{number:,} {one if number == 1 else many}"

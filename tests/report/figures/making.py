@@ -7,7 +7,9 @@ import numpy as np
 import torch
 from matplotlib.container import BarContainer, ErrorbarContainer
 
+from lqm.api.evaluate import evaluator_of
 from lqm.condensed import CondensedImages, CondensedNodes
+from lqm.evaluation.origins import source_of
 from lqm.graphs.evaluation import GraphProtocol
 from lqm.images.evaluation import EvaluationProtocol
 from lqm.report.figures.style import house_style
@@ -106,10 +108,17 @@ def stream(folder, method="cat", distance="lqm", repeats=2, tasks=3, seed=0):
     return folder
 
 
+def subjects(folders):
+    """What is drawn of runs whose data are where they were."""
+    return read_subjects(
+        folders, evaluator_of, lambda case, _: source_of(case.evaluator, case.manifest, None, None)
+    )
+
+
 def drawn(draw, *folders):
     """Figures by their names, and what was left out with the reasons."""
     with house_style():
-        origins, tasks = read_subjects(folders, None, None)
+        origins, tasks = subjects(folders)
         made = [*draw(origins or tasks)]
     figures = {one.stem: one.figure for one in made if isinstance(one, Drawing)}
     return figures, {one.what: one.why for one in made if isinstance(one, LeftOut)}

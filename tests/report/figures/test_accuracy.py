@@ -1,3 +1,5 @@
+from statistics import stdev
+
 import pytest
 
 from lqm.report.figures.accuracy_by_budget import draw_accuracy_by_budget
@@ -21,7 +23,7 @@ def points(*pairs):
 
 def evaluated(*accuracies):
     return [
-        {"step": 100 * number, "accuracy": accuracy, "deviation": 0.02, "protocol": "tiny"}
+        {"step": 100 * number, "accuracies": [accuracy - 0.02, accuracy, accuracy + 0.02], "protocol": "tiny"}
         for number, accuracy in enumerate(accuracies, start=1)
     ]
 
@@ -108,10 +110,11 @@ def test_accuracy_by_budget_is_the_mean_over_seeds_beside_real_records(tmp_path,
     assert lines["random (real)"][1] == pytest.approx((10, 55))
     assert lines["full (real)"][0][1] == pytest.approx(85)
     low, high = panel.collections[0].get_datalim(panel.transData).intervaly
-    assert (low, high) == (pytest.approx(45), pytest.approx(80)), "over seeds at 1, over networks at 10"
+    over_seeds, over_networks = 100 * stdev([0.45, 0.65]), 100 * stdev([0.7, 0.8])
+    assert (low, high) == (pytest.approx(55 - over_seeds), pytest.approx(75 + over_networks))
     assert panel.get_xscale() == "log"
     assert [text.get_text() for text in panel.get_xticklabels()] == ["1", "10"]
-    assert "accuracy by tiny with convnet:width=8; shaded: deviation over runs" in title(figure)
+    assert "accuracy by tiny with convnet:width=8; shaded: sample deviation over runs" in title(figure)
 
 
 def test_settings_may_change_with_the_budget_but_never_share_a_point(tmp_path, digits):

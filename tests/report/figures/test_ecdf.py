@@ -2,14 +2,13 @@ import numpy as np
 import pytest
 import torch
 
-from lqm.diagnostics import cramer_von_mises, ecdf
 from lqm.distances.levels import cramer_von_mises_levels
 from lqm.distances.quantiles import column_quantiles
+from lqm.evaluation.diagnostics import cramer_von_mises, ecdf
+from lqm.evaluation.latents import ClassMatch, Latents
 from lqm.report.figures.ecdf import distribution_figure, draw_ecdf, typical_class
 from lqm.report.figures.style import house_style
-from lqm.report.figures.subjects import read_subjects
-from lqm.report.latents import ClassMatch, Latents
-from tests.report.figures.making import drawn, image_run, node_run, title
+from tests.report.figures.making import drawn, image_run, node_run, subjects, title
 
 
 def normal(count, seed):
@@ -62,7 +61,7 @@ def test_the_feature_is_the_one_in_which_the_first_run_strays_farthest_and_then_
     figures, left_out = drawn(draw_ecdf, *runs)
     assert [*figures] == ["ecdf", "ecdf-typical"]
     assert not left_out
-    (origin,), _ = read_subjects(runs, None, None)
+    (origin,), _ = subjects(runs)
     label, feature = origin.latents.strays(0)
     assert title(figures["ecdf"]) == (
         f"digits, class '{label}', feature {feature} of a fresh ConvNet-3 of width 8: where dm + a strays "
@@ -80,7 +79,7 @@ def test_the_feature_is_the_one_in_which_the_first_run_strays_farthest_and_then_
 def test_a_run_that_strays_nowhere_is_not_accused(tmp_path, digits):
     run = image_run(tmp_path / "run", digits)
     with house_style():
-        (origin,), _ = read_subjects([run], None, None)
+        (origin,), _ = subjects([run])
         for label, match in origin.latents.matches[0].items():
             match.own.copy_(origin.latents.real[label][: len(match.own)])
         (first, _) = draw_ecdf([origin])

@@ -1,3 +1,5 @@
+from statistics import stdev
+
 import pytest
 
 from lqm.report.figures.settings import draw_cvm, draw_extremes
@@ -35,8 +37,8 @@ def test_runs_that_differ_by_seed_alone_share_a_bar_with_their_deviation(tmp_pat
     figure = drawn(draw_cvm, *runs, tmp_path / "0")[0]["cvm"]
     heights, errors = bars(figure.axes[0])
     assert heights["lqm"] == [pytest.approx(0.2)]
-    assert errors["lqm"] == [pytest.approx(0.1)]
-    assert "error bars: deviation over runs that differ by seed alone" in title(figure)
+    assert errors["lqm"] == [pytest.approx(stdev([0.1, 0.3]))]
+    assert "error bars: sample deviation over runs that differ by seed alone" in title(figure)
 
 
 def test_a_single_run_has_its_deviation_over_networks(tmp_path, digits):
@@ -45,8 +47,8 @@ def test_a_single_run_has_its_deviation_over_networks(tmp_path, digits):
         noted[when]["by_network"] = [0.1, 0.3]
     run = image_run(tmp_path / "run", digits, scores=[noted])
     figure = drawn(draw_cvm, run)[0]["cvm"]
-    assert bars(figure.axes[0])[1]["lqm"] == [pytest.approx(0.1)]
-    assert title(figure).endswith("error bars: deviation over networks")
+    assert bars(figure.axes[0])[1]["lqm"] == [pytest.approx(stdev([0.1, 0.3]))]
+    assert title(figure).endswith("error bars: sample deviation over networks")
     assert "error bars" not in title(drawn(draw_extremes, run)[0]["extremes"])
     others = [
         image_run(tmp_path / str(seed), digits, distance="mean", seed=seed, scores=[entry(0.5)])

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
+from lqm.evaluation.streams import stored_matrices
 from lqm.graphs.continual import average_accuracies
-from lqm.report.continual import stored_matrices
 from lqm.report.figures.streams import draw_average_accuracy, draw_matrices
 from tests.report.figures.making import curves, drawn, stream, title
 

@@ -11,8 +11,9 @@ from matplotlib import font_manager
 from PIL import Image
 
 import lqm
+from lqm import write_figures
 from lqm.images.sources import load_source
-from lqm.report.figures import FIGURES, STREAM_FIGURES, write_figures
+from lqm.report.figures import FIGURES, STREAM_FIGURES
 from lqm.report.figures.style import look, look_of_real, plain
 from lqm.utils.errors import ArtifactError, ConfigError, DataError
 from tests.report.figures.making import NODES, entry, found, image_run, node_run, stream

@@ -5,10 +5,9 @@ from types import SimpleNamespace
 import pytest
 
 import lqm
-from lqm.report.cases import read_cases
-from lqm.report.latents import latents_of
-from lqm.report.page import write_report
-from tests.report.making import read_page
+from lqm import write_report
+from lqm.evaluation.cases import latents_of
+from tests.report.making import cases_of, read_page
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +16,7 @@ def page(judged, tmp_path_factory):
     runs = [judged.runs["mean"], judged.runs["lqm"]]
     path = write_report(runs, tmp_path_factory.mktemp("page") / "report.html")
     read = read_page(path)
-    cases = read_cases(runs)
+    cases = cases_of(runs)
     return SimpleNamespace(path=path, read=read, data=read.data, cases=cases, found=judged.found)
 
 

@@ -3,18 +3,18 @@
 import json
 import shutil
 from dataclasses import replace
+from statistics import fmean, stdev
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 import lqm
+from lqm import write_report
+from lqm.evaluation.standing import Standing
 from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
 from lqm.graphs.evaluation import GraphProtocol
 from lqm.graphs.sources import load_graph
-from lqm.report.page import write_report
-from lqm.report.page.content import page_of_sets, seeds_in_words
-from lqm.report.standing import Standing
+from lqm.report.page.content import seeds_in_words
 from tests.report.making import PROTOCOL, chosen, read_page, rewritten, tiny_source
 
 GRAPH = "synthetic:nodes=300,classes=4,features=6,degree=6"
@@ -38,6 +38,12 @@ def nodes(tmp_path_factory):
     return SimpleNamespace(folder=folder, found=found, read=read_page(path))
 
 
+def in_percent(accuracies):
+    """Mean and sample standard deviation as they are to be shown; a single number has no deviation."""
+    beyond = f" ± {100 * stdev(accuracies):.1f}" if len(accuracies) > 1 else ""
+    return f"{100 * fmean(accuracies):.1f}{beyond}"
+
+
 def test_the_bars_are_the_scores(page):
     (bars,) = page.data["standings"]
     by_name = {bar["name"]: bar for bar in bars}
@@ -54,19 +60,19 @@ def test_the_bars_are_the_scores(page):
         assert bar["deviation"] == score.deviation
         assert bar["byClass"] == list(score.by_class)
         assert bar["size"] == f" ({score.records:,})"
-        assert bar["said"] == f"{100 * score.accuracy:.1f} ± {100 * score.deviation:.1f}"
+        assert bar["said"] == in_percent(score.accuracies)
     assert [by_name[name]["case"] for name in ("dm + mean", "dm + lqm", "full")] == [0, 1, None]
 
 
 def test_the_numbers_stand_in_a_table_too(page):
     def statistic(match):
-        spread = f" ± {np.std(match.by_network):.3f}" if len(match.by_network) > 1 else ""
+        spread = f" ± {stdev(match.by_network):.3f}" if len(match.by_network) > 1 else ""
         return f"{match.cramer_von_mises:.3f}{spread}"
 
     for score in (page.found["mean"][0].score, page.found["mean"][0].rows["full"]):
         expected = (
             f"{score.records:,} {len(score.accuracies)} "
-            f"{100 * score.accuracy:.1f} ± {100 * score.deviation:.1f} "
+            f"{in_percent(score.accuracies)} "
             f"{statistic(score.before)} {statistic(score.after)} "
             f"{100 * score.before.extremes:.2f} {100 * score.after.extremes:.2f}"
         )
@@ -105,15 +111,16 @@ def test_evaluations_along_the_way_are_drawn_if_there_are_any(page, tmp_path):
     assert page.data["learning"]["evaluations"] == {}
     folder = shutil.copytree(page.cases[0].folder, tmp_path / "run")
     records = [
-        {"step": 2, "accuracy": 0.4, "deviation": 0.1, "protocol": "other"},
-        {"step": 4, "accuracy": 0.5, "deviation": 0.1, "protocol": "tiny"},
-        {"step": 6, "accuracy": 0.6, "deviation": 0.1, "protocol": "tiny"},
+        {"step": 2, "accuracy": 0.5, "accuracies": [0.25, 0.75], "protocol": "other"},
+        {"step": 4, "accuracy": 0.5, "accuracies": [0.5], "protocol": "tiny"},
+        {"step": 6, "accuracy": 0.6, "accuracies": [0.6], "protocol": "tiny"},
     ]
     (folder / "evaluations.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     read = read_page(write_report(folder))
-    assert read.data["learning"]["evaluations"] == {"other": [[records[0]]], "tiny": [[records[1]]]}, (
-        "a chart a protocol, and nothing of steps after those of the set"
-    )
+    assert read.data["learning"]["evaluations"] == {
+        "other": [[{"step": 2, "accuracy": 0.5, "deviation": pytest.approx(stdev([0.25, 0.75]))}]],
+        "tiny": [[{"step": 4, "accuracy": 0.5, "deviation": None}]],
+    }, "a chart a protocol, and nothing of steps after those of the set"
     charts = {found.get("data-chart") for found in read.of("div")}
     assert charts >= {"evaluations:other", "evaluations:tiny"}
 
@@ -173,8 +180,8 @@ def test_shares_of_the_real_data_are_read_easily(tmp_path):
     source = tiny_source(each=4)
     chosen(source, tmp_path / "all", per_class=4)
     chosen(source, tmp_path / "some", per_class=1)
-    words = page_of_sets([tmp_path / "all", tmp_path / "some"], source, None).words
-    assert words["lead"] == "12 real training images of 3 classes became 3 or 12 (25 % or 100 %)."
+    page = read_page(write_report([tmp_path / "all", tmp_path / "some"], source=source))
+    assert "12 real training images of 3 classes became 3 or 12 (25 % or 100 %)." in page.words
 
 
 def test_sets_that_match_perfectly_are_no_trouble(tmp_path):
@@ -182,7 +189,7 @@ def test_sets_that_match_perfectly_are_no_trouble(tmp_path):
     source = tiny_source(each=3)
     for seed in (0, 1):
         chosen(source, tmp_path / str(seed), per_class=3, seed=seed)
-    page = page_of_sets([tmp_path / "0", tmp_path / "1"], source, None)
+    page = read_page(write_report([tmp_path / "0", tmp_path / "1"], source=source))
     assert page.data["explorer"]["means"] == pytest.approx([0, 0], abs=1e-6)
 
 

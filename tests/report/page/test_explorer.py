@@ -1,11 +1,11 @@
-"""What the page draws of latent features, beside `lqm.diagnostics` and NumPy."""
+"""What the page draws of latent features, beside `lqm.evaluation.diagnostics` and NumPy."""
 
 import numpy as np
 import pytest
 import torch
 
-from lqm.diagnostics import cramer_von_mises, ecdf, extreme_share
-from lqm.report.latents import ClassMatch, Latents
+from lqm.evaluation.diagnostics import cramer_von_mises, ecdf, extreme_share
+from lqm.evaluation.latents import ClassMatch, Latents
 from lqm.report.page import explorer as module
 from lqm.report.page.explorer import explorer, packed
 from tests.report.making import unpacked
@@ -57,7 +57,7 @@ def test_curves_of_sets_are_their_values_and_statistics_follow_from_what_is_draw
             np.testing.assert_array_equal(values, np.sort(match.own.numpy(), axis=0).T)
             expected = cramer_von_mises(real, torch.from_numpy(values.copy()).T, ties="ecdf")
             assert found["statistic"] == expected.tolist()
-            assert found["worst"] == int(expected.argmax()) == latents.worst(number, own["label"])
+            assert found["worst"] == int(expected.argmax())
         assert own["typical"] == latents.typical(own["label"])
 
 
@@ -110,7 +110,10 @@ def test_of_many_features_an_even_choice_stays_with_the_worst_and_the_typical_on
         label, features = own["label"], own["features"]
         assert features == sorted({*features})
         assert room <= len(features) <= room + 3
-        assert {latents.typical(label), *(latents.worst(case, label) for case in (0, 1))} <= {*features}
+        assert {
+            latents.typical(label),
+            *(int(latents.matches[case][label].statistic.argmax()) for case in (0, 1)),
+        } <= {*features}
         means = torch.stack([match[label].statistic for match in latents.matches]).mean(dim=0)
         ranks = np.sort(means.argsort().argsort()[features].numpy())
         assert ranks[0] == 0

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from lqm import write_report
+from lqm.api.report import real_images
 from lqm.images.nearest import nearest
 from lqm.report.page import gallery as module
-from lqm.report.page import write_report
 from lqm.report.page.gallery import as_uri, gallery
 from lqm.utils.pixels import pixels
 from tests.report.making import bytes_of, chosen, decoded, read_page, tiny_source
@@ -65,7 +66,7 @@ def test_images_cells_and_neighbours_are_shown_bit_for_bit(tmp_path, channels, m
 def test_a_set_of_real_images_has_itself_for_neighbours(tmp_path):
     source = tiny_source()
     condensed = chosen(source, tmp_path / "set")
-    found = gallery([condensed], source)
+    found = gallery([condensed], real_images(source))
     for label, own in enumerate(found["sets"][0]):
         for image, stored in zip(own, condensed.images[condensed.labels == label], strict=True):
             (record,) = image["records"]
@@ -114,7 +115,7 @@ def test_more_images_than_a_page_holds_are_cut_and_the_page_says_so(tmp_path, mo
     path = write_report(tmp_path / "set", source=source)
     assert len(tiles(read_page(path))) == 12
     assert "of which the first" not in read_page(path).words
-    first = gallery([condensed], source)
+    first = gallery([condensed], real_images(source))
     own = [len(tiles[0]["image"]) for tiles in first["sets"][0]]
     near = {near["real"] for tiles in first["sets"][0] for near in tiles[0]["records"][0]["nearest"]}
     letters = sum(own) + sum(len(first["real"][place]["image"]) for place in near)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import lqm
-from lqm.report import page as module
-from lqm.report.page import write_report
+from lqm import write_report
+from lqm.api import report as module
 from lqm.utils.errors import ArtifactError, ConfigError, DataError
 from tests.graphs.continual.making import run, small_graph
 from tests.report.making import chosen, read_page, rewritten, tiny_source

@@ -9,28 +9,29 @@ import torch
 from scipy.stats import binomtest
 
 import lqm
+from lqm import write_report
 from lqm.condensed import CondensedImages, CondensedNodes
+from lqm.evaluation.cases import latents_of
+from lqm.evaluation.latents import LatentMatch
+from lqm.evaluation.standing import Bar, Standing, standings
 from lqm.graphs.evaluation import PROTOCOLS as NODE_PROTOCOLS
-from lqm.latents import LatentMatch
-from lqm.report.cases import Case, read_cases
-from lqm.report.latents import latents_of
-from lqm.report.page import write_report
 from lqm.report.page.answer import agreement, in_points
 from lqm.report.page.summary import answers
-from lqm.report.standing import Bar, Standing, standings
-from tests.report.making import PROTOCOL, chosen, read_page, tiny_source
+from tests.report.making import PROTOCOL, case_of, cases_of, chosen, read_page, tiny_source
 
 
 def case(label, per_class=10, folder="run"):
     labels = torch.arange(2).repeat_interleave(per_class)
     manifest = {"per_class": per_class, "evaluation": asdict(PROTOCOL)}
     condensed = CondensedImages(None, labels, ("cat", "dog"), manifest)
-    return Case(label, condensed, Path(folder))
+    return case_of(label, condensed, Path(folder))
 
 
 def bar(name, number, accuracies, records=20, by_class=(), cvm=0.25, after=0.5, by_network=()):
     matches = LatentMatch(fmean(by_network) if by_network else cvm, 0.0, by_network), LatentMatch(after, 0.0)
-    return Bar(name, number, records, tuple(accuracies), tuple(by_class), *matches)
+    rule = "condensed" if number is not None else name.split(",")[0]
+    found = records, tuple(accuracies), *matches, tuple(by_class)
+    return Bar(*found, name=name, case=number, training_set=rule)
 
 
 def asked(cases, *bars, latents=None, tested=None, paired=True):
@@ -47,8 +48,8 @@ WORST_MATCHED = "Which class is worst matched?"
 def test_accuracies_come_with_their_deviation():
     found = asked(CASES, bar("a", 0, [0.5, 0.7]), bar("b", 1, [0.9]), tested=355)[GOOD]
     assert [(line.case, line.value, line.more) for line in found.lines] == [
-        (0, "60.0 %", "± 10.0"),
-        (1, "90.0 %", "± 0.0"),
+        (0, "60.0 %", "± 14.1"),
+        (1, "90.0 %", ""),
     ]
     judges = "networks trained on it name rightly (tiny: ConvNet-3 of width 8)."
     assert found.note == f"The share of the 355 test images that {judges}"
@@ -133,7 +134,7 @@ def test_the_best_match_comes_with_its_spread_and_the_number_of_networks_that_sa
     one = bar("a", 0, [0.5], by_network=(0.3, 0.5, 0.4, 0.4))
     other = bar("b", 1, [0.5], by_network=(0.2, 0.3, 0.3, 0.4 - 1e-9))
     found = asked(CASES, one, other)[MATCHED]
-    assert [(line.value, line.more) for line in found.lines] == [("0.400", "± 0.071"), ("0.300", "± 0.071")]
+    assert [(line.value, line.more) for line in found.lines] == [("0.400", "± 0.082"), ("0.300", "± 0.082")]
     assert "b is 25 % lower than a (lower under 4 of 4 networks); after" in found.note
     assert "25 % lower than a; after" in asked(CASES, one, other, paired=False)[MATCHED].note
 
@@ -180,7 +181,7 @@ def test_the_worst_class_has_the_smallest_share_and_stands_beside_all_real_data(
 
 
 def test_classes_that_are_as_bad_are_counted_and_where_all_are_none_is_worst():
-    three = [Case("a", replace(CASES[0].condensed, class_names=("cat", "dog", "fox")), Path("run"))]
+    three = [case_of("a", replace(CASES[0].condensed, class_names=("cat", "dog", "fox")), Path("run"))]
     (line,) = asked(three, bar("a", 0, [0.5], by_class=(0.5, 0.1, 0.1)))[WORST].lines
     assert (line.value, line.more) == ("dog and 1 more", "10.0 %")
     assert WORST not in asked(three, bar("a", 0, [0.5], by_class=(0.5, 0.5, 0.5)))
@@ -214,7 +215,7 @@ def test_without_scores_latents_answer(tmp_path):
     source = tiny_source()
     for seed in (0, 1):
         chosen(source, tmp_path / str(seed), seed=seed)
-    cases = read_cases([tmp_path / "0", tmp_path / "1"])
+    cases = cases_of([tmp_path / "0", tmp_path / "1"])
     latents = latents_of(cases, source)
     found = asked(cases, latents=latents, tested=24)
     assert [*found] == [GOOD, MATCHED, WORST_MATCHED]
@@ -234,7 +235,7 @@ def test_without_scores_latents_answer(tmp_path):
 
 
 def test_scores_of_older_versions_without_classes_name_no_worst_one(judged, digits):
-    cases = read_cases([judged.runs["mean"]])
+    cases = cases_of([judged.runs["mean"]])
     latents = latents_of(cases, digits)
     old = Standing(PROTOCOL, [bar("dm + mean", 0, [0.5], cvm=0.125)])
     found = {answer.question: answer for answer in answers(cases, old, latents, None)}
@@ -260,7 +261,7 @@ def test_the_page_answers_by_the_evaluation(page):
 
 def test_nodes_are_called_nodes():
     condensed = CondensedNodes(None, torch.tensor([0, 1, -1]), ("a", "b"), {"budget": 2})
-    nodes = Case("cat", condensed, Path("run"))
+    nodes = case_of("cat", condensed, Path("run"))
     standing = Standing(NODE_PROTOCOLS["cat-500"], [bar("cat", 0, [0.5])])
     assert "the 7 test nodes" in answers([nodes], standing, None, 7)[0].note
     assert nodes.records == 2

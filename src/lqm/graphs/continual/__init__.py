@@ -1,10 +1,11 @@
 """Learning classes that arrive task after task, with a memory of a few nodes or without."""
 
+from lqm.evaluation.accuracy_matrix import average_accuracies, backward_transfer
+from lqm.evaluation.spread import Spread
 from lqm.graphs.continual.latents import memory_latents
 from lqm.graphs.continual.methods import CONTINUAL_METHODS, ContinualMethod
 from lqm.graphs.continual.planning import ContinualPlan, check_request, plan_continual
 from lqm.graphs.continual.repeat import Place, Repeat, learn_repeat
-from lqm.graphs.continual.scores import Spread, average_accuracies, backward_transfer
 
 __all__ = [
     "CONTINUAL_METHODS",

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 import torch
 
 from lqm.condensed import CondensedNodes
+from lqm.evaluation.latents import ClassLatents, matched
 from lqm.graphs.continual.learning import of_memory, whole_graphs
 from lqm.graphs.networks import GraphNetwork
 from lqm.graphs.stream import Stream
-from lqm.latents import ClassLatents, matched
 
 
 @torch.no_grad()

@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from statistics import fmean, pstdev
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from lqm.report.cases import distinct_labels
-from lqm.report.figures.repeated import Entry, Judging, Repeated, deviation_over, judgings, series_of
+from lqm.evaluation.comparison import Comparison, Repeats
+from lqm.evaluation.labels import distinct_labels
+from lqm.evaluation.spread import Spread
+from lqm.report.figures.series import deviation_over, evaluated, folder_of, series_of
 from lqm.report.figures.style import (
     COLUMN,
     curve,
@@ -29,7 +30,7 @@ def draw_accuracy_by_budget(origins: Sequence[Origin]) -> Iterator[Drawing | Lef
     """A figure for each origin and way of judging, a line a method and distance."""
     found = False
     for origin in origins:
-        ways = [way for way in judgings(origin.cases) if len({run.size for run in way.repeated}) > 1]
+        ways = [way for way in evaluated(origin.cases) if len({run.budget for run in way.repeats}) > 1]
         names = file_names([f"{way.protocol['name']}-{way.protocol['network']}" for way in ways])
         for name, way in zip(names, ways, strict=True):
             found = True
@@ -42,40 +43,29 @@ def draw_accuracy_by_budget(origins: Sequence[Origin]) -> Iterator[Drawing | Lef
         yield LeftOut(_WHAT, f"{why}; condense with another --per-class or --budget, then run `lqm evaluate`")
 
 
-def _figure(origin: Origin, way: Judging) -> Figure:
-    series = series_of(way.repeated, _title, lambda run: run.size)
+def _figure(origin: Origin, way: Comparison) -> Figure:
+    series = series_of(way.repeats, _title, lambda run: run.budget)
     figure = new_figure(COLUMN, 2.4)
     panel = figure.subplots()
     for number, (label, runs) in enumerate(series.items()):
         sizes = sorted(runs)
-        spreads = [
-            runs[size].spread(lambda entry: entry["accuracy"], lambda entry: entry["accuracies"])
-            for size in sizes
-        ]
-        curve(
-            panel,
-            look(number),
-            sizes,
-            [100 * mean for mean, _ in spreads],
-            [100 * deviation for _, deviation in spreads],
-            label,
-        )
-    for number, (name, by_size) in enumerate(_real(way.repeated).items()):
-        label, sizes = f"{name} (real)", sorted(by_size)
+        curve(panel, look(number), sizes, [runs[size].accuracy for size in sizes], label, 100)
+    for number, (name, by_size) in enumerate(_real(way.repeats).items()):
+        label, sizes, own = f"{name} (real)", sorted(by_size), look_of_real(number)
         if name == "full":
-            level(panel, look_of_real(number), 100 * fmean(x for size in sizes for x in by_size[size]), label)
-            continue
-        networks = [[100 * accuracy for accuracy in by_size[size]] for size in sizes]
-        curve(panel, look_of_real(number), sizes, [*map(fmean, networks)], [*map(pstdev, networks)], label)
-    budgets = sorted({run.size for run in way.repeated})
+            every = Spread(tuple(x for size in sizes for x in by_size[size].each))
+            level(panel, own, 100 * every.mean, label)
+        else:
+            curve(panel, own, sizes, [by_size[size] for size in sizes], label, 100)
+    budgets = sorted({run.budget for run in way.repeats})
     panel.set_xscale("log")
     panel.set_xticks(budgets, [f"{size:,}" for size in budgets])
     panel.xaxis.set_minor_locator(NullLocator())
-    per_class = "per_class" in way.repeated[0].manifest
+    per_class = "per_class" in way.repeats[0].manifest
     panel.set_xlabel("images of each class" if per_class else "nodes")
     panel.set_ylabel("accuracy %")
     panel.grid()
-    several = any(len(run.cases) > 1 for run in way.repeated)
+    several = any(len(run.sets) > 1 for run in way.repeats)
     set_title(
         figure,
         f"{plain(origin.name)}: accuracy by {way.protocol['name']} with {plain(way.protocol['network'])}; "
@@ -85,21 +75,20 @@ def _figure(origin: Origin, way: Judging) -> Figure:
     return figure
 
 
-def _title(run: Repeated) -> str:
-    return distinct_labels([run.manifest], [run.cases[0].folder])[0]
+def _title(run: Repeats) -> str:
+    return distinct_labels([run.manifest], [folder_of(run)])[0]
 
 
-def _real(repeated: Sequence[Repeated]) -> dict[str, dict[int, list[float]]]:
+def _real(repeated: Sequence[Repeats]) -> dict[str, dict[int, Spread]]:
     """Accuracies of networks on real records beside the runs, by name and budget; each network once."""
-    found: defaultdict[str, defaultdict[int, dict[tuple[int, int], Entry]]]
+    found: defaultdict[str, defaultdict[int, dict[tuple[int, int], tuple[float, ...]]]]
     found = defaultdict(lambda: defaultdict(dict))
     for run in repeated:
-        for entry in (entry for entries in run.entries for entry in entries):
-            for name, score in entry.get("baselines", {}).items():
-                found[name][run.size][entry["seed"], score["records"]] = score
+        for row in run.real:
+            found[row.training_set][run.budget][row.evaluation_seed, row.records] = row.accuracies
     return {
         name: {
-            size: [x for score in scores.values() for x in score["accuracies"]]
+            size: Spread(tuple(x for accuracies in scores.values() for x in accuracies))
             for size, scores in by_size.items()
         }
         for name, by_size in found.items()

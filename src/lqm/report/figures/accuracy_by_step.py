@@ -3,11 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
-from lqm.report.cases import Case
+from lqm.evaluation.cases import Case
+from lqm.evaluation.history import Evaluated, evaluation_curve
+from lqm.evaluation.labels import key_of
+from lqm.evaluation.standing import standings
 from lqm.report.figures.style import (
     COLUMN,
     PAGE,
@@ -21,18 +23,11 @@ from lqm.report.figures.style import (
     set_title,
 )
 from lqm.report.figures.subjects import Drawing, LeftOut, Origin, file_names
-from lqm.report.history import Record, evaluation_curve
-from lqm.report.records import key_of
-from lqm.report.standing import standings
 
 _NARROW_LINES = 6
 
-
-class Along(NamedTuple):
-    """A run, and what was found of it along the way."""
-
-    case: Case
-    records: list[Record]
+# A run, and what was found of it along the way.
+Along = tuple[Case, list[Evaluated]]
 
 
 def draw_accuracy_by_step(origins: Sequence[Origin]) -> Iterator[Drawing | LeftOut]:
@@ -41,9 +36,9 @@ def draw_accuracy_by_step(origins: Sequence[Origin]) -> Iterator[Drawing | LeftO
     for origin in origins:
         by_protocol: defaultdict[str, list[Along]] = defaultdict(list)
         for case in origin.cases:
-            if records := evaluation_curve(case.folder, case.manifest["steps"]):
-                by_protocol[key_of(case.manifest["evaluation"])].append(Along(case, records))
-        protocols = [runs[0].case.manifest["evaluation"]["name"] for runs in by_protocol.values()]
+            if along := evaluation_curve(case.folder, case.manifest["steps"]):
+                by_protocol[key_of(case.manifest["evaluation"])].append((case, along))
+        protocols = [runs[0][0].manifest["evaluation"]["name"] for runs in by_protocol.values()]
         names = [f"-{name}" for name in file_names(protocols)] if len(protocols) > 1 else [""]
         for name, runs in zip(names, by_protocol.values(), strict=False):
             drawn += 1
@@ -55,23 +50,23 @@ def draw_accuracy_by_step(origins: Sequence[Origin]) -> Iterator[Drawing | LeftO
 def _figure(origin: Origin, runs: Sequence[Along]) -> Figure:
     figure = new_figure(COLUMN if len(runs) <= _NARROW_LINES else PAGE, 2.4)
     panel = figure.subplots()
-    for number, (case, records) in enumerate(runs):
+    for number, (case, along) in enumerate(runs):
         curve(
             panel,
             look(number),
-            [record["step"] for record in records],
-            [100 * record["accuracy"] for record in records],
-            [100 * record["deviation"] for record in records],
+            [found.step for found in along],
+            [found.accuracy for found in along],
             case.label,
+            100,
         )
-    protocol = runs[0].case.manifest["evaluation"]
+    protocol = runs[0][0].manifest["evaluation"]
     sizes = {case.records for case, _ in runs}
     real = [
         bar
         for standing in standings(origin.cases)
         if asdict(standing.protocol) == protocol
         for bar in standing.bars
-        if bar.rule == "full" or (bar.rule == "random" and bar.records in sizes)
+        if bar.training_set == "full" or (bar.training_set == "random" and bar.records in sizes)
     ]
     for number, bar in enumerate(real):
         level(panel, look_of_real(number), 100 * bar.accuracy, f"{bar.name} (real)")
@@ -81,7 +76,7 @@ def _figure(origin: Origin, runs: Sequence[Along]) -> Figure:
     set_title(
         figure,
         f"{plain(origin.name)}: accuracy along the condensation, by {protocol['name']}; "
-        "shaded: deviation over networks",
+        "shaded: sample deviation over networks",
     )
     legend_below(figure, panel)
     return figure

@@ -10,13 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from lqm.diagnostics import cramer_von_mises, ecdf
-from lqm.distances.levels import cramer_von_mises_levels
-from lqm.distances.quantiles import column_quantiles
-from lqm.report.figures.repeated import alike
+from lqm.evaluation.diagnostics import cramer_von_mises, ecdf, optimal_points
+from lqm.evaluation.latents import Latents
+from lqm.report.figures.series import alike
 from lqm.report.figures.style import COLUMN, PAGE, legend_below, new_figure, plain, set_title, wrapped
 from lqm.report.figures.subjects import Drawing, LeftOut, Origin
-from lqm.report.latents import Latents
 from lqm.utils.errors import DataError
 
 _IN_A_ROW, _MOST = 4, 8
@@ -61,7 +59,7 @@ def distribution_figure(real: Tensor, synthetic: Mapping[str, Tensor | None], ti
         if sample is None:
             panel.set_title(f"{heading}\nnothing of this class")
             continue
-        best = column_quantiles(real[:, None], cramer_von_mises_levels(len(sample)).levels)[:, 0]
+        best = optimal_points(real[:, None], len(sample))[:, 0]
         statistic = cramer_von_mises(real[:, None], sample[:, None], ties="ecdf").item()
         _draw_steps(panel, best, "optimal points", _BEST, width=1.4, style="--")
         _draw_steps(panel, sample, "condensed", _SYNTHETIC, width=1.8)

@@ -1,12 +1,13 @@
 """Extreme values by class, as one fresh network sees them."""
 
 from collections.abc import Iterator, Sequence
-from statistics import fmean, pstdev
+from statistics import fmean
 
 from matplotlib.figure import Figure
 from rich.cells import cell_len
 
-from lqm.report.figures.repeated import alike, error_bars
+from lqm.evaluation.spread import Spread
+from lqm.report.figures.series import alike, error_bars
 from lqm.report.figures.style import COLUMN, PAGE, grouped_bars, legend_below, new_figure, plain, set_title
 from lqm.report.figures.subjects import Drawing, LeftOut, Origin
 from lqm.utils.errors import DataError
@@ -50,8 +51,7 @@ def _figure(origin: Origin) -> Figure:
     panel = figure.subplots()
     grouped_bars(
         panel,
-        [[fmean(found) if found else float("nan") for found in column] for column in columns],
-        [[pstdev(found) if found else 0.0 for found in column] for column in columns],
+        [[Spread(tuple(found)) if found else None for found in column] for column in columns],
         [*groups],
     )
     panel.axvline(len(shown) - 0.5, color="#999999", linewidth=0.8)

@@ -3,11 +3,10 @@
 import math
 from collections.abc import Iterator, Sequence
 
-import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from lqm.graphs.continual import average_accuracies
+from lqm.evaluation.streams import stream_title
 from lqm.report.figures.style import (
     COLUMN,
     PAGE,
@@ -19,7 +18,6 @@ from lqm.report.figures.style import (
     set_title,
 )
 from lqm.report.figures.subjects import Drawing, Tasks, file_names
-from lqm.report.streams import stream_title
 
 # Runs from dark blue to yellow, evenly in lightness: readable in grey and by colour-blind readers.
 _COLOURS = "cividis"
@@ -33,7 +31,7 @@ def draw_matrices(groups: Sequence[Tasks]) -> Iterator[Drawing]:
     found = [(f"{stream.label}{group.suffix}", stream) for group in groups for stream in group.streams]
     for stem, (_, stream) in zip(file_names([label for label, _ in found]), found, strict=True):
         title = f"{plain(stream.label, 120)}; {plain(stream_title(stream.record), 120)}"
-        yield Drawing(f"accuracy-matrix-{stem}", matrix_figure(stream.matrices.mean(dim=0), title))
+        yield Drawing(f"accuracy-matrix-{stem}", matrix_figure(stream.mean, title))
 
 
 def draw_average_accuracy(groups: Sequence[Tasks]) -> Iterator[Drawing]:
@@ -42,10 +40,8 @@ def draw_average_accuracy(groups: Sequence[Tasks]) -> Iterator[Drawing]:
         figure = new_figure(COLUMN, 2.4)
         panel = figure.subplots()
         for number, stream in enumerate(group.streams):
-            averages = 100 * average_accuracies(stream.matrices)
-            spread = averages.std(dim=0) if len(averages) > 1 else torch.zeros_like(averages[0])
-            tasks = range(averages.shape[1])
-            curve(panel, look(number), tasks, averages.mean(dim=0).tolist(), spread.tolist(), stream.label)
+            tasks = range(len(stream.average))
+            curve(panel, look(number), tasks, stream.average, stream.label, 100)
         panel.set_xticks(tasks[:: math.ceil(len(tasks) / _NUMBERED)])
         panel.set_xlabel("after task")
         panel.set_ylabel("average accuracy %")

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from rich.cells import cell_len
 
+from lqm.evaluation.spread import Spread
 from lqm.utils.files import write_atomically
 
 COLUMN, PAGE = 3.4, 7.0
@@ -152,12 +153,14 @@ def legend_below(figure: Figure, panel: Axes) -> None:
 
 
 def grouped_bars(
-    panel: Axes, heights: Sequence[Sequence[float]], errors: Sequence[Sequence[float]], labels: Sequence[str]
+    panel: Axes, spreads: Sequence[Sequence[Spread | None]], labels: Sequence[str], factor: float = 1.0
 ) -> None:
-    """Bars side by side at 0, 1, ...: a series a label; no bar where a height is NaN, no error bar at 0."""
+    """Bars side by side at 0, 1, ..., times a factor: a series a label; no bar where there is nothing."""
     width = 0.8 / len(labels)
-    for number, (series, error, label) in enumerate(zip(heights, errors, labels, strict=True)):
+    for number, (found, label) in enumerate(zip(spreads, labels, strict=True)):
         own = look(number)
+        series = [factor * spread.mean if spread else float("nan") for spread in found]
+        error = [factor * (spread.deviation or 0.0) if spread else 0.0 for spread in found]
         places = np.arange(len(series)) + (number - (len(labels) - 1) / 2) * width
         panel.bar(
             places,
@@ -181,16 +184,17 @@ def grouped_bars(
         )
     panel.grid(axis="y")
     panel.tick_params(axis="x", length=0)
-    beside = max(0.6, (_FEWEST_PLACES - len(heights[0])) / 2 + 0.5)
+    beside = max(0.6, (_FEWEST_PLACES - len(spreads[0])) / 2 + 0.5)
     panel.set_ylim(bottom=0)
-    panel.set_xlim(-beside, len(heights[0]) - 1 + beside)
+    panel.set_xlim(-beside, len(spreads[0]) - 1 + beside)
 
 
 def curve(
-    panel: Axes, own: Look, x: Sequence[float], mean: Sequence[float], spread: Sequence[float], label: str
+    panel: Axes, own: Look, x: Sequence[float], spreads: Sequence[Spread], label: str, factor: float = 1.0
 ) -> None:
-    """A line with markers, and the spread around it."""
-    middle, around = np.asarray(mean), np.asarray(spread)
+    """A line with markers through means, and the deviations around it, times a factor."""
+    middle = factor * np.array([spread.mean for spread in spreads])
+    around = factor * np.array([spread.deviation or 0.0 for spread in spreads])
     panel.plot(x, middle, color=own.colour, linestyle=own.line, marker=own.marker, markersize=4, label=label)
     panel.fill_between(x, middle - around, middle + around, color=own.colour, alpha=0.15, linewidth=0)
 

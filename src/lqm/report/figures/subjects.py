@@ -2,22 +2,21 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
+from lqm.condensed import CondensedSet
 from lqm.condensed.export import safe_names
-from lqm.origins import source_of
-from lqm.report.cases import Case, distinct_labels, each_once, read_cases
-from lqm.report.latents import Latents, latents_of
-from lqm.report.records import key_of
-from lqm.report.stream_runs import StreamRun, read_streams
-from lqm.report.streams import is_stream, read_stream, tasks_of
-from lqm.utils.errors import DataError
+from lqm.evaluation.cases import Case, each_once, latents_of, read_cases
+from lqm.evaluation.evaluator import Evaluator
+from lqm.evaluation.labels import distinct_labels, key_of
+from lqm.evaluation.latents import Latents
+from lqm.evaluation.streams import StreamRun, is_stream, read_stream, read_streams, tasks_of
 
 
 class Drawing(NamedTuple):
@@ -42,13 +41,13 @@ class Origin:
         name: of the data.
         suffix: what the names of their figures end in; nothing if all sets come from them.
         cases: the sets, each with a label unlike the others'.
-        places: where to look for the data, one (source, data_dir) after the other.
+        find_source: finds the data again.
     """
 
     name: str
     suffix: str
     cases: list[Case]
-    places: list[tuple[Any, Any]] = field(repr=False)
+    find_source: Callable[[], Any] = field(repr=False)
 
     @cached_property
     def latents(self) -> Latents:
@@ -57,13 +56,7 @@ class Origin:
         Raises:
             DataError: when the data can't be found.
         """
-        first = self.cases[0]
-        for source, data_dir in self.places[:-1]:
-            try:
-                return latents_of(self.cases, source_of(first.kind, first.manifest, source, data_dir))
-            except DataError:
-                continue
-        return latents_of(self.cases, source_of(first.kind, first.manifest, *self.places[-1]))
+        return latents_of(self.cases, self.find_source())
 
 
 @dataclass(frozen=True)
@@ -75,27 +68,30 @@ class Tasks:
 
 
 def read_subjects(
-    folders: Sequence[Path], source: Any, data_dir: str | Path | None
+    folders: Sequence[Path],
+    evaluator_of: Callable[[CondensedSet], Evaluator],
+    find_source: Callable[[Case, bool], Any],
 ) -> tuple[list[Origin], list[Tasks]]:
     """Read runs, each of them once.
 
-    With several origins, a `source` or `data_dir` that does not lead to the data of a set is that of another.
+    Args:
+        folders: of the runs.
+        evaluator_of: how a set is evaluated.
+        find_source: finds the real data of a set again; told whether there are several sources.
 
     Raises:
         LqmError: when a folder holds none, a damaged one, or the memory of a task.
     """
     once = each_once(folders)
     streams = [folder for folder in once if is_stream(folder)]
-    cases = read_cases([folder for folder in once if folder not in streams])
+    cases = read_cases([folder for folder in once if folder not in streams], evaluator_of)
     by_source: defaultdict[str, list[Case]] = defaultdict(list)
     for case in cases:
         by_source[key_of(case.manifest["source"])].append(case)
     names = [found[0].manifest["source"]["name"] for found in by_source.values()]
-    places = [(source, data_dir)]
-    if len(by_source) > 1:
-        places = [(source, data_dir), (None, data_dir), (source, None), (None, None)]
+    several = len(by_source) > 1
     origins = [
-        Origin(name, suffix, _relabelled(found), places)
+        Origin(name, suffix, _relabelled(found), partial(find_source, found[0], several))
         for name, suffix, found in zip(names, _suffixes(names), by_source.values(), strict=True)
     ]
     return origins, _tasks(streams)

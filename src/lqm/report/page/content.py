@@ -1,28 +1,24 @@
 """What the page says of condensed sets of one source."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 from lqm.condensed import CondensedImages
-from lqm.engine.progress import warn
-from lqm.graphs.sources.notes import counted
-from lqm.origins import source_of
-from lqm.report.cases import Case, read_cases, size_of
-from lqm.report.history import evaluation_curve, metric_curves
-from lqm.report.latents import latents_of
+from lqm.evaluation.cases import Case
+from lqm.evaluation.history import evaluation_curve, metric_curves
+from lqm.evaluation.labels import distance_of, size_of
+from lqm.evaluation.latents import Latents
+from lqm.evaluation.markdown import percent
+from lqm.evaluation.standing import Standing, standings
 from lqm.report.page.explorer import explorer
-from lqm.report.page.gallery import gallery
+from lqm.report.page.gallery import RealImages, gallery
 from lqm.report.page.learning import learning
-from lqm.report.page.matched import statistic
 from lqm.report.page.summary import answers, type_of_records
-from lqm.report.standing import Bar, Standing, standings
-from lqm.report.tables import percent, protocol_in_words
-from lqm.scores import Kind
-from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.errors import ConfigError
+from lqm.utils.sentences import counted
 
 Content = dict[str, Any]
 
@@ -42,38 +38,72 @@ class Page:
     data: Content
 
 
-def page_of_sets(runs: Sequence[Path], source: Any, data_dir: str | Path | None) -> Page:
-    """Everything about sets of images, or of nodes.
+@dataclass(frozen=True, eq=False)
+class Real:
+    """What the page shows of the real data.
+
+    Attributes:
+        train: how many training records there are.
+        test: how many test records there are.
+        latents: the features of real and condensed records under a fresh network.
+        by_class: of nodes: how many of each class there are to learn from.
+        images: of images: the training images.
+    """
+
+    train: int
+    test: int
+    latents: Latents
+    by_class: list[int] | None = None
+    images: RealImages | None = None
+
+
+def require_one_source(cases: Sequence[Case]) -> None:
+    """Refuse sets of different data.
 
     Raises:
-        LqmError: when a set is damaged, or they are of different sources.
+        ConfigError: that names the first set which does not fit.
     """
-    cases = read_cases(runs)
-    _require_one_source(cases)
-    found_again = next((case for case in cases if case.manifest.get("origin")), cases[0])
-    data, missing = real_data(found_again.kind, found_again.manifest, source, data_dir)
-    latents = latents_of(cases, data) if data else None
+    first = cases[0]
+    for case in cases[1:]:
+        sources = [one.manifest["source"] for one in (case, first)]
+        if sources[0] != sources[1]:
+            names = [record["name"] for record in sources]
+            apart = f"'{names[0]}', not '{names[1]}'" if names[0] != names[1] else "another version of it"
+            raise ConfigError(
+                f"{case.folder} and {first.folder} were not condensed from the same data ({apart}); "
+                "give a report to each"
+            )
+
+
+def page_of_sets(cases: Sequence[Case], real: Real | None, missing: str = "") -> Page:
+    """Everything about sets of one source.
+
+    Args:
+        cases: the sets.
+        real: what the page shows of the real data.
+        missing: why there are none, in words.
+    """
+    latents = real.latents if real else None
     judged = standings(cases)
     logged = learning(
         [metric_curves(case.folder, steps=case.manifest["steps"]) for case in cases],
         [evaluation_curve(case.folder, case.manifest["steps"]) for case in cases],
     )
     images = [case.condensed for case in cases if isinstance(case.condensed, CondensedImages)]
-    shown = gallery(images, data) if images else None
-    tested = None if data is None else len(data.test.labels if images else data.test)
+    shown = gallery(images, real.images if real else None) if images else None
     curves = explorer(latents) if latents else None
     words = {
         "title": f"{cases[0].manifest['source']['name']}, condensed",
-        "lead": _lead(cases, data),
+        "lead": _lead(cases, real),
         "cases": [_facts(case) for case in cases],
         "class_names": cases[0].condensed.class_names,
-        "answers": answers(cases, judged[0] if judged else None, latents, tested),
+        "answers": answers(cases, judged[0] if judged else None, latents, real.test if real else None),
         "standings": [_standing(found, cases) for found in judged],
         "records": type_of_records(cases),
         "gallery": shown,
         "latents": latents,
         "explorer": curves,
-        "budgets": None if images else _budgets(cases, data),
+        "budgets": None if images else _budgets(cases, real),
         "learning": logged,
         "of_what": "",
         "sizes_differ": len({case.records for case in cases}) > 1,
@@ -94,33 +124,7 @@ def page_of_sets(runs: Sequence[Path], source: Any, data_dir: str | Path | None)
     return Page("sets.html.j2", words, data_of_charts)
 
 
-def _require_one_source(cases: Sequence[Case]) -> None:
-    first = cases[0]
-    for case in cases[1:]:
-        sources = [one.manifest["source"] for one in (case, first)]
-        if sources[0] != sources[1]:
-            names = [record["name"] for record in sources]
-            apart = f"'{names[0]}', not '{names[1]}'" if names[0] != names[1] else "another version of it"
-            raise ConfigError(
-                f"{case.folder} and {first.folder} were not condensed from the same data ({apart}); "
-                "give a report to each"
-            )
-
-
-def real_data(
-    kind: Kind, manifest: Mapping[str, Any], source: Any, data_dir: str | Path | None
-) -> tuple[Any, str]:
-    """The real data; or none, and the reason, if they are not where they were and were not named."""
-    try:
-        return source_of(kind, manifest, source, data_dir), ""
-    except DataError as error:
-        if source is not None or data_dir is not None:
-            raise
-        warn(f"{error}; the page is made without the real data")
-        return None, str(error)
-
-
-def _lead(cases: Sequence[Case], source: Any) -> str:
+def _lead(cases: Sequence[Case], real: Real | None) -> str:
     """What became what, in a sentence."""
     records = type_of_records(cases)
     classes = counted(len(cases[0].condensed.class_names), "class", "classes")
@@ -128,11 +132,10 @@ def _lead(cases: Sequence[Case], source: Any) -> str:
     cells = max(case.manifest.get("mosaic", 1) for case in cases) ** 2
     condensed = " or ".join(f"{size:,}" for size in sizes)
     mosaics = f", mosaics of {cells}" if cells > 1 else ""
-    if source is None:
+    if real is None:
         return f"{condensed} synthetic {records} of {classes}{mosaics}."
-    real = len(source.train.labels if records == "images" else source.train)
-    share = " or ".join(_in_percent(size / real) for size in sizes)
-    return f"{real:,} real training {records} of {classes} became {condensed} ({share}){mosaics}."
+    share = " or ".join(_in_percent(size / real.train) for size in sizes)
+    return f"{real.train:,} real training {records} of {classes} became {condensed} ({share}){mosaics}."
 
 
 def _in_percent(share: float) -> str:
@@ -147,12 +150,11 @@ def _in_percent(share: float) -> str:
 
 def _facts(case: Case) -> Content:
     manifest = case.manifest
-    distance = manifest["distance"]
     return {
         "label": case.label,
         "folder": str(case.folder),
         "method": manifest["method"],
-        "distance": distance["name"] if distance else "none",
+        "distance": distance_of(manifest) or "none",
         "size": size_of(manifest),
         "seed": manifest["seed"],
         "steps": f"{manifest['steps']:,}",
@@ -164,7 +166,7 @@ def _facts(case: Case) -> Content:
 def _standing(found: Standing, cases: Sequence[Case]) -> Content:
     full = found.full
     return {
-        "words": protocol_in_words(found.protocol, full.records if full else None) + seeds_in_words(found),
+        "words": found.protocol.in_words(full.records if full else None) + seeds_in_words(found),
         "full": full is not None,
         "judged": [found.of_case(number) for number in range(len(cases))],
         "spoken": ", ".join(f"{bar.name} {percent(bar.accuracy)} %" for bar in reversed(found.bars)),
@@ -173,8 +175,8 @@ def _standing(found: Standing, cases: Sequence[Case]) -> Content:
                 "name": bar.name,
                 "records": f"{bar.records:,}",
                 "networks": len(bar.accuracies),
-                "accuracy": _accuracy(bar),
-                "cvm": [statistic(match) for match in (bar.before, bar.after)],
+                "accuracy": bar.spread.percent(),
+                "cvm": [match.statistic.shown(3) for match in (bar.before, bar.after)],
                 "extremes": [f"{100 * match.extremes:.2f}" for match in (bar.before, bar.after)],
                 "by_class": [percent(share) for share in bar.by_class],
             }
@@ -182,10 +184,6 @@ def _standing(found: Standing, cases: Sequence[Case]) -> Content:
         ],
         "missing": [case.label for number, case in enumerate(cases) if found.of_case(number) is None],
     }
-
-
-def _accuracy(bar: Bar) -> str:
-    return f"{percent(bar.accuracy)} ± {percent(bar.deviation)}"
 
 
 def seeds_in_words(found: Standing) -> str:
@@ -202,7 +200,7 @@ def _bars(found: Standing) -> list[Content]:
             "name": bar.name,
             "case": bar.case,
             "size": "" if bar.name.endswith(f", {bar.records:,}") else f" ({bar.records:,})",
-            "said": _accuracy(bar),
+            "said": bar.spread.percent(),
             "accuracy": bar.accuracy,
             "deviation": bar.deviation,
             "accuracies": bar.accuracies,
@@ -217,7 +215,7 @@ def _records(shown: Content) -> list[list[list[list[Content]]]]:
     return [[[image["records"] for image in own] for own in classes] for classes in shown["sets"]]
 
 
-def _budgets(cases: Sequence[Case], source: Any) -> Content:
+def _budgets(cases: Sequence[Case], real: Real | None) -> Content:
     """Nodes of each class: condensed, and real ones to learn from."""
     classes = len(cases[0].condensed.class_names)
 
@@ -225,8 +223,10 @@ def _budgets(cases: Sequence[Case], source: Any) -> Content:
         found: list[int] = labels[labels >= 0].bincount(minlength=classes).tolist()
         return found
 
-    real = [len(nodes) for nodes in source.by_class] if source else None
-    return {"sets": [counts(case.condensed.labels) for case in cases], "real": real}
+    return {
+        "sets": [counts(case.condensed.labels) for case in cases],
+        "real": real.by_class if real else None,
+    }
 
 
 def _loading(case: Case) -> str:

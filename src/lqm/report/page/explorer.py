@@ -8,9 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lqm.distances.levels import cramer_von_mises_levels
-from lqm.distances.quantiles import column_quantiles
-from lqm.report.latents import ClassMatch, Latents
+from lqm.evaluation.diagnostics import ecdf_steps, optimal_points
+from lqm.evaluation.latents import ClassMatch, Latents
 
 Content = dict[str, Any]
 
@@ -39,9 +38,7 @@ def _of_class(latents: Latents, label: int) -> Content:
     matches = [found.get(label) for found in latents.matches]
     features = _chosen(latents, label, matches)
     real = latents.real[label][:, features]
-    curve = real.sort(dim=0).values
-    if len(real) > _STEPS:
-        curve = column_quantiles(real, np.linspace(0, 1, _STEPS))
+    curve = ecdf_steps(real, _STEPS)
     sizes = {len(match.own) for match in matches if match}
     return {
         "label": label,
@@ -49,7 +46,7 @@ def _of_class(latents: Latents, label: int) -> Content:
         "steps": len(curve),
         "features": features,
         "real": packed(curve.T),
-        "best": {k: packed(column_quantiles(real, cramer_von_mises_levels(k).levels).T) for k in sizes},
+        "best": {k: packed(optimal_points(real, k).T) for k in sizes},
         "typical": latents.typical(label),
         "cases": [
             match

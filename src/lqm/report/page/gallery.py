@@ -2,7 +2,8 @@
 
 import math
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
@@ -12,9 +13,6 @@ from torch import Tensor
 from lqm.condensed import CondensedImages
 from lqm.condensed.mosaic import expand
 from lqm.condensed.sheet import as_colours, as_image
-from lqm.images.nearest import nearest
-from lqm.images.sources import ImageSource
-from lqm.utils.pixels import pixels
 
 Content = dict[str, Any]
 # By set and class: images, each with the neighbours of its records; and what the page holds of them.
@@ -28,7 +26,22 @@ _NEIGHBOURS, _NEIGHBOURS_OF_A_CELL = 3, 2
 _LARGE = 96 * 96
 
 
-def gallery(sets: Sequence[CondensedImages], source: ImageSource | None) -> Content:
+@dataclass(frozen=True)
+class RealImages:
+    """The real images that synthetic ones are held against.
+
+    Attributes:
+        image: the image at a place of the training set, [C, H, W] in [0, 1].
+        label: its class.
+        nearest: of each of some images, [M, C, H, W], so many nearest ones: their distances and places.
+    """
+
+    image: Callable[[int], Tensor]
+    label: Callable[[int], int]
+    nearest: Callable[[Tensor, int], tuple[Tensor, Tensor]]
+
+
+def gallery(sets: Sequence[CondensedImages], real: RealImages | None) -> Content:
     """Images by set and class, as many as a page holds, and the real images that are nearest.
 
     A record is an image, or a cell of it if it is a mosaic. `real` holds each real image once, by its
@@ -39,13 +52,13 @@ def gallery(sets: Sequence[CondensedImages], source: ImageSource | None) -> Cont
     most = max(1, _CELLS // (len(classes) * sum(factor**2 for factor in factors)))
     chosen = [[condensed.images[condensed.labels == label][:most] for label in classes] for condensed in sets]
     cells = [expand(torch.cat(own), factor) for own, factor in zip(chosen, factors, strict=True)]
-    near = _neighbours(torch.cat(cells), _NEIGHBOURS if max(factors) == 1 else _NEIGHBOURS_OF_A_CELL, source)
+    near = _neighbours(torch.cat(cells), _NEIGHBOURS if max(factors) == 1 else _NEIGHBOURS_OF_A_CELL, real)
     images = [
         [[(image, [next(near) for _ in range(factor**2)]) for image in own] for own in by_class]
         for by_class, factor in zip(chosen, factors, strict=True)
     ]
-    shown = min(most, max(1, _LETTERS // _letters(*_shown(images, 1, source))))
-    tiles, real = _shown(images, shown, source)
+    shown = min(most, max(1, _LETTERS // _letters(*_shown(images, 1, real))))
+    tiles, nearest = _shown(images, shown, real)
     return {
         "shown": shown,
         "cut": any(condensed.manifest["per_class"] > shown for condensed in sets),
@@ -53,33 +66,31 @@ def gallery(sets: Sequence[CondensedImages], source: ImageSource | None) -> Cont
         "short": len(sets) == 1 and len(classes) > 20 and min(shown, sets[0].manifest["per_class"]) <= 5,
         "side": sets[0].images.shape[-1],
         "sets": tiles,
-        "real": real,
+        "real": nearest,
     }
 
 
-def _neighbours(cells: Tensor, count: int, source: ImageSource | None) -> Iterator[list[Content]]:
-    """Of each cell in turn; none without a source."""
-    if source is None:
+def _neighbours(cells: Tensor, count: int, real: RealImages | None) -> Iterator[list[Content]]:
+    """Of each cell in turn; none without real images."""
+    if real is None:
         return ([] for _ in cells)
-    found = nearest(cells, source.train.images, count)
-    rows = zip(found.places.tolist(), found.distances.tolist(), strict=True)
+    distances, places = real.nearest(cells, count)
+    rows = zip(places.tolist(), distances.tolist(), strict=True)
     return (
         [{"real": place, "distance": distance} for place, distance in zip(*row, strict=True)] for row in rows
     )
 
 
-def _shown(labelled: Images, count: int, source: ImageSource | None) -> tuple[Tiles, dict[int, Content]]:
+def _shown(labelled: Images, count: int, real: RealImages | None) -> tuple[Tiles, dict[int, Content]]:
     """The first labelled of each class of each set, and the real ones that are near to them."""
     tiles = [[[_tile(*image) for image in own[:count]] for own in by_class] for by_class in labelled]
     every = (tile for by_class in tiles for own in by_class for tile in own)
     records = (record for tile in every for record in tile["records"])
     places = {near["real"] for record in records for near in record["nearest"]}
-    if source is None:
+    if real is None:
         return tiles, {}
-    images, labels = source.train.images, source.train.labels
     return tiles, {
-        place: {"image": as_uri(pixels(images[place])), "label": int(labels[place])}
-        for place in sorted(places)
+        place: {"image": as_uri(real.image(place)), "label": real.label(place)} for place in sorted(places)
     }
 
 

@@ -3,20 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
-from lqm.report.history import Curve, Record
-from lqm.report.tables import percent
+from lqm.evaluation.history import Curve, Evaluated
 
 Content = dict[str, Any]
 
 
-def learning(curves: Sequence[dict[str, Curve]], evaluations: Sequence[Sequence[Record]]) -> Content:
+def learning(curves: Sequence[dict[str, Curve]], evaluations: Sequence[Sequence[Evaluated]]) -> Content:
     """Charts and tables, a metric each, and one for each protocol that evaluated along the way.
 
     Args:
         curves: of each run its metrics.
         evaluations: of each run.
     """
-    protocols = dict.fromkeys(_protocol(line) for found in evaluations for line in found)
+    protocols = dict.fromkeys(line.protocol for found in evaluations for line in found)
     return {
         "metrics": [
             {"name": name, "rows": _metric(curves, name)}
@@ -25,7 +24,7 @@ def learning(curves: Sequence[dict[str, Curve]], evaluations: Sequence[Sequence[
         "protocols": [{"name": name, "rows": _accuracies(evaluations, name)} for name in protocols],
         "curves": [{name: curve._asdict() for name, curve in found.items()} for found in curves],
         "evaluations": {
-            name: [[line for line in found if _protocol(line) == name] for found in evaluations]
+            name: [[_point(line) for line in found if line.protocol == name] for found in evaluations]
             for name in protocols
         },
     }
@@ -41,18 +40,14 @@ def _metric(curves: Sequence[dict[str, Curve]], name: str) -> list[Content]:
     return rows
 
 
-def _accuracies(evaluations: Sequence[Sequence[Record]], protocol: str) -> list[Content]:
+def _accuracies(evaluations: Sequence[Sequence[Evaluated]], protocol: str) -> list[Content]:
     return [
-        {
-            "case": number,
-            "step": f"{line['step']:,}",
-            "accuracy": f"{percent(line['accuracy'])} ± {percent(line['deviation'])}",
-        }
+        {"case": number, "step": f"{line.step:,}", "accuracy": line.accuracy.percent()}
         for number, found in enumerate(evaluations)
         for line in found
-        if _protocol(line) == protocol
+        if line.protocol == protocol
     ]
 
 
-def _protocol(line: Record) -> str:
-    return str(line.get("protocol", "an evaluation"))
+def _point(line: Evaluated) -> Content:
+    return {"step": line.step, "accuracy": line.accuracy.mean, "deviation": line.accuracy.deviation}

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from lqm.latents import LatentMatch
-from lqm.report.cases import Case
-from lqm.report.latents import Latents
+from lqm.evaluation.cases import Case
+from lqm.evaluation.latents import LatentMatch, Latents
+from lqm.evaluation.standing import Bar, Standing
 from lqm.report.page.answer import Answer, Line, class_in_words, told_apart
-from lqm.report.standing import Bar, Standing
 
 _SIZES_DIFFER = "Only sets of as many records are to be compared by it."
 
@@ -26,7 +25,7 @@ def how_matched(judged: dict[int, Bar], cases: Sequence[Case], standing: Standin
     for size in sizes:
         many = "As many" if len(sizes) == 1 else f"{size:,}"
         said = [
-            f"{many} random real ones: {statistic(bar.before)}."
+            f"{many} random real ones: {bar.before.statistic.shown(3)}."
             for bar in standing.real("random")
             if bar.records == size
         ]
@@ -36,7 +35,7 @@ def how_matched(judged: dict[int, Bar], cases: Sequence[Case], standing: Standin
             after = _lowest({number: bar.after for number, bar in own.items()}, cases, standing.paired)
             said.append(f"{before}; after the training, {after}.")
         note += f"\n{' '.join(said)}" if said else ""
-    return _matched({number: statistic(bar.before) for number, bar in judged.items()}, note)
+    return _matched({number: bar.before.statistic.shown(3) for number, bar in judged.items()}, note)
 
 
 def _lowest(matches: dict[int, LatentMatch], cases: Sequence[Case], paired: bool) -> str:
@@ -52,17 +51,6 @@ def _lowest(matches: dict[int, LatentMatch], cases: Sequence[Case], paired: bool
     if len(pairs) < 2 or not paired:
         return said
     return told_apart(names, said, "lower", [low < high for low, high in pairs])
-
-
-def statistic(match: LatentMatch) -> str:
-    """The Cramér-von Mises statistic, with its deviation over networks where it is known.
-
-    Example:
-        >>> statistic(LatentMatch(0.25, 0.0)), statistic(LatentMatch(0.25, 0.0, (0.2, 0.3)))
-        ('0.250', '0.250 ± 0.050')
-    """
-    spread = f" ± {match.deviation:.3f}" if len(match.by_network) > 1 else ""
-    return f"{match.cramer_von_mises:.3f}{spread}"
 
 
 def how_matched_by_one(cases: Sequence[Case], latents: Latents) -> Answer:

@@ -3,50 +3,49 @@
 import json
 from collections.abc import Sequence
 from datetime import timedelta
-from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from torch import Tensor
 
-from lqm.engine.randomness import seeded
-from lqm.graphs.continual import Spread, memory_latents
-from lqm.graphs.continual.planning import unsplit
-from lqm.graphs.judging import NODES
-from lqm.graphs.networks import describe, make_network
-from lqm.graphs.sources.notes import counted
-from lqm.graphs.sources.source import GraphSource
-from lqm.graphs.stream import make_stream
-from lqm.report.cases import size_of
-from lqm.report.history import metric_curves
-from lqm.report.latents import Latents, measure
+from lqm.evaluation.history import metric_curves
+from lqm.evaluation.labels import distance_of, size_of
+from lqm.evaluation.latents import Latents
+from lqm.evaluation.markdown import percent
+from lqm.evaluation.spread import Spread
+from lqm.evaluation.streams import StreamRun, stream_title, tasks_of
 from lqm.report.page.answer import Answer, Line, and_more, in_points
-from lqm.report.page.content import Content, Page, real_data
+from lqm.report.page.content import Content, Page
 from lqm.report.page.explorer import explorer
 from lqm.report.page.learning import learning
-from lqm.report.stream_runs import StreamRun, read_streams
-from lqm.report.streams import stream_title, tasks_of
-from lqm.report.tables import percent
 from lqm.utils.errors import ConfigError
+from lqm.utils.sentences import counted
 
 
-def page_of_streams(folders: Sequence[Path], source: Any, data_dir: str | Path | None) -> Page:
-    """Everything about streams of the same tasks.
+def require_same_tasks(streams: Sequence[StreamRun]) -> None:
+    """Refuse streams of different tasks, or that were evaluated in different ways.
 
     Raises:
-        LqmError: when a result is damaged, or they are of different tasks.
+        ConfigError: that names the first stream which does not fit.
     """
-    streams = read_streams(folders)
-    first = streams[0].record
     for stream in streams[1:]:
-        if tasks_of(stream.record) != tasks_of(first):
+        if tasks_of(stream.record) != tasks_of(streams[0].record):
             raise ConfigError(
                 f"{stream.folder} and {streams[0].folder} are not of the same tasks, judged in the same way; "
                 "give a report to each"
             )
+
+
+def page_of_streams(streams: Sequence[StreamRun], latents: Latents | None, missing: str = "") -> Page:
+    """Everything about streams of the same tasks.
+
+    Args:
+        streams: what `lqm continual` found.
+        latents: the features that a fresh classifier finds in the memories of the first repeats.
+        missing: why there are none, in words.
+    """
+    first = streams[0].record
     tasks = first["tasks"]
     classes = counted(sum(map(len, tasks)), "class", "classes")
-    latents, missing = _latents(streams, source, data_dir)
     budgets = [_budgets(stream) for stream in streams]
     logged = learning(
         [metric_curves(stream.folder / "repeat-0" / "condense") for stream in streams], [[] for _ in streams]
@@ -74,7 +73,7 @@ def page_of_streams(folders: Sequence[Path], source: Any, data_dir: str | Path |
     data: Content = {
         "labels": [stream.label for stream in streams],
         "tasks": words["tasks"],
-        "matrices": [_lower(stream.matrix) for stream in streams],
+        "matrices": [_lower(stream.mean) for stream in streams],
         "average": [[_spread(spread) for spread in stream.average] for stream in streams],
         "transfer": [[_spread(spread) for spread in stream.transfer] for stream in streams],
         "classNames": words["class_names"],
@@ -117,7 +116,7 @@ def _answers(
         found.append(Answer("What was forgotten?", forgotten, note))
     worst = []
     for i, stream in enumerate(streams):
-        last = stream.matrix[-1].tolist()
+        last = stream.mean[-1].tolist()
         lowest = [task for task, accuracy in enumerate(last) if accuracy == min(last)]
         names = f" (classes {', '.join(tasks[lowest[0]])})" if len(lowest) == 1 else ""
         worst.append(Line(i, f"task {lowest[0]}{and_more(lowest)}", f"{percent(min(last))} %{names}"))
@@ -144,7 +143,7 @@ def _facts(stream: StreamRun) -> Content:
         "label": stream.label,
         "folder": str(stream.folder),
         "method": config["method"],
-        "distance": config["distance"]["name"] if config["distance"] else "none",
+        "distance": distance_of(config) or "none",
         "size": f"{size_of(config)} a task" if config["budget"] else "none",
         "seed": config["seed"],
         "repeats": len(stream.matrices),
@@ -155,7 +154,7 @@ def _facts(stream: StreamRun) -> Content:
 
 def _rows(stream: StreamRun) -> Content:
     """The matrix, AA and BWT as a table."""
-    matrix = stream.matrix
+    matrix = stream.mean
     return {
         "rows": [
             {
@@ -166,27 +165,6 @@ def _rows(stream: StreamRun) -> Content:
             for k, (average, transfer) in enumerate(zip(stream.average, stream.transfer, strict=True))
         ],
     }
-
-
-def _latents(
-    streams: Sequence[StreamRun], source: Any, data_dir: str | Path | None
-) -> tuple[Latents | None, str]:
-    """What a fresh classifier finds in the memories of the first repeats; or none, and the reason."""
-    if not any(stream.memories for stream in streams):
-        return None, ""
-    config = streams[0].config
-    if isinstance(source, GraphSource):
-        source = unsplit(source)
-    manifest = {"source": config["source"], "origin": streams[0].record.get("origin")}
-    data, missing = real_data(NODES, manifest, source, data_dir)
-    if data is None:
-        return None, missing
-    tasks = make_stream(data, **config["stream"])
-    spec = config["settings"]["classifier"]
-    with seeded(config["seed"], "report"):
-        network = make_network(spec, tasks.tasks[0].graph.width, len(tasks.class_names))
-    memories = [stream.memories for stream in streams]
-    return measure(describe(spec), memory_latents(network, tasks, memories)), ""
 
 
 def _budgets(stream: StreamRun) -> list[int]:
@@ -202,7 +180,7 @@ def _lower(matrix: Tensor) -> list[list[float]]:
 def _spread(spread: Spread | None) -> Content | None:
     if spread is None:
         return None
-    return {"mean": spread.mean, "deviation": spread.deviation or 0.0, "each": spread.each}
+    return {"mean": spread.mean, "deviation": spread.deviation, "each": spread.each}
 
 
 def _value(spread: Spread) -> str:

@@ -3,12 +3,12 @@
 import shlex
 from collections.abc import Sequence
 
-from lqm.report.cases import Case
-from lqm.report.latents import Latents
+from lqm.evaluation.cases import Case
+from lqm.evaluation.latents import Latents
+from lqm.evaluation.markdown import percent
+from lqm.evaluation.standing import Bar, Standing
 from lqm.report.page.answer import Answer, Line, and_more, class_in_words, in_points, told_apart
 from lqm.report.page.matched import how_matched, how_matched_by_one, worst_matched
-from lqm.report.standing import Bar, Standing
-from lqm.report.tables import percent
 
 Judged = dict[int, Bar]
 
@@ -60,7 +60,7 @@ def _folder(case: Case) -> str:
 
 def _how_good(judged: Judged, cases: Sequence[Case], standing: Standing, tested: int | None) -> Answer:
     lines = [
-        Line(number, f"{percent(bar.accuracy)} %", f"± {percent(bar.deviation)}")
+        Line(number, f"{percent(bar.accuracy)} %", bar.spread.percent().partition(" ")[2])
         for number, bar in judged.items()
     ]
     protocol = standing.protocol

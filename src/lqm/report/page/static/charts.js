@@ -93,8 +93,8 @@ drawings.curve = (width, name) => {
   return lines(width, series, { x: "step", y: name, type: name === "loss" && positive ? "log" : "linear" });
 };
 
-const withSpread = ({ y, high }) => `${fixed(y, 1)} ± ${fixed(high - y, 1)}`;
-const spread = (x, { mean, deviation }) => ({ x, y: 100 * mean, low: 100 * (mean - deviation), high: 100 * (mean + deviation) });
+const withSpread = ({ y, deviation }) => fixed(y, 1) + (deviation === null ? "" : ` ± ${fixed(100 * deviation, 1)}`);
+const spread = (x, { mean, deviation }) => ({ x, y: 100 * mean, low: 100 * (mean - deviation), high: 100 * (mean + deviation), deviation });
 
 drawings.evaluations = (width, protocol) => {
   const series = data.learning.evaluations[protocol].map((found, number) => ({ number, points: found.map((line) => spread(line.step, { mean: line.accuracy, deviation: line.deviation })) }));

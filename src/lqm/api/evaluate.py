@@ -3,21 +3,22 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import nn
 
 from lqm.condensed import CondensedNodes, CondensedSet, load
 from lqm.engine import resolve_device
-from lqm.engine.compute import Compute, decide
 from lqm.engine.progress import Progress, warn
-from lqm.graphs.judging import NODES
-from lqm.images.judging import IMAGES
-from lqm.origins import source_of
-from lqm.report.tables import score_markdown
-from lqm.scores import Kind, Protocol, Score, refuse_memory
-from lqm.utils.errors import ArtifactError, ConfigError
+from lqm.evaluation.evaluator import Evaluator, entry_of, refuse_memory
+from lqm.evaluation.markdown import score_markdown
+from lqm.evaluation.origins import source_of
+from lqm.evaluation.protocol import Protocol
+from lqm.evaluation.scores import Score
+from lqm.graphs.evaluation import NODES
+from lqm.images.evaluation import IMAGES
+from lqm.utils.errors import ArtifactError
 from lqm.utils.names import choose
 
 Scores = dict[str, Score]
@@ -101,19 +102,19 @@ def evaluate(
     where = resolve_device(device)
     condensed = condensed if isinstance(condensed, CondensedSet) else load(condensed)
     refuse_memory(condensed.manifest)
-    kind = kind_of(condensed)
-    chosen = choose(protocol, kind.protocols, "protocol") if protocol else None
+    evaluator = evaluator_of(condensed)
+    chosen = choose(protocol, evaluator.protocols, "protocol") if protocol else None
     if isinstance(baselines, str):
-        baselines = kind.baselines if baselines == "all" else baselines.split(",")
+        baselines = evaluator.baselines if baselines == "all" else baselines.split(",")
     for name in baselines:
-        choose(name, dict.fromkeys(kind.baselines), "baseline")
-    makers = _makers(kind, networks)
-    asked = (compile, precision)
-    rules = chosen or kind.read_protocol(**condensed.manifest["evaluation"])
-    data = source_of(kind, condensed.manifest, source, data_dir)
+        choose(name, dict.fromkeys(evaluator.baselines), "baseline")
+    makers = _makers(evaluator, networks)
+    asked = {"compile": compile, "precision": precision}
+    rules = chosen or evaluator.protocol_of(condensed)
+    data = source_of(evaluator, condensed.manifest, source, data_dir)
     makers = makers or {rules.network: None}
     for name, maker in makers.items():
-        kind.fresh_network(data, maker or name, seed, 0)
+        evaluator.fresh_network(data, maker or name, seed, 0)
     sets: dict[str, Callable[[int], Any]] = {}
     by_network: dict[str, Scores] = {}
     for name, maker in makers.items():
@@ -122,15 +123,17 @@ def evaluate(
         entry: dict[str, Any] = {}
         for training_set in ("condensed", *baselines):
             if training_set not in sets:
-                sets[training_set] = kind.records(training_set, condensed, data, rules, seed, where)
+                sets[training_set] = evaluator.records(training_set, condensed, data, rules, seed, where)
             title = f"evaluate {training_set}" + (f" by {name}" if len(makers) > 1 else "")
             full = training_set == "full"
             count = own.full_networks if full else own.networks
-            how = _compute(kind, data, own, condensed, full, asked, where, named=maker is None)
-            for line in how.words if show_progress else ():
+            how, words = evaluator.decide(
+                data, own, condensed, where, full=full, named=maker is None, **asked
+            )
+            for line in words if show_progress else ():
                 warn(line)
             with Progress(title, count, shown=show_progress) as bar:
-                found = kind.score(
+                found = evaluator.score(
                     sets[training_set],
                     data,
                     own,
@@ -138,20 +141,20 @@ def evaluate(
                     device=where,
                     network=maker,
                     full=full,
+                    compute=how,
                     after_each=bar.update,
-                    **how.options,
                 )
             by_network[name][training_set] = found
             if training_set == "condensed":
-                entry = _entry(own, seed, found, how)
+                entry = entry_of(own, seed, found, how)
             else:
                 entry["baselines"] = entry.get("baselines", {}) | {training_set: asdict(found)}
             condensed = _noted(condensed, entry)
     return Evaluation(rules, by_network, condensed)
 
 
-def kind_of(condensed: CondensedSet) -> Kind:
-    """How a set is judged: as images, or as nodes."""
+def evaluator_of(condensed: CondensedSet) -> Evaluator:
+    """How a set is evaluated: as images, or as nodes."""
     return NODES if isinstance(condensed, CondensedNodes) else IMAGES
 
 
@@ -160,63 +163,22 @@ def score_entry(condensed: CondensedSet, source: Any, *, seed: int, device: torc
 
     The source is at hand, nothing is shown; given as `with_score` notes it.
     """
-    kind = kind_of(condensed)
-    rules = kind.read_protocol(**condensed.manifest["evaluation"])
-    how = _compute(kind, source, rules, condensed, False, (None, None), device, named=True)
-    records = kind.records("condensed", condensed, source, rules, seed, device)
-    found = kind.score(records, source, rules, seed=seed, device=device, **how.options)
-    return _entry(rules, seed, found, how)
-
-
-class _How(NamedTuple):
-    """How the networks of one training set are run: an option for their score, and what to say of it."""
-
-    options: dict[str, Compute]
-    words: tuple[str, ...] = ()
-
-
-def _compute(
-    kind: Kind,
-    data: Any,
-    own: Protocol,
-    condensed: CondensedSet,
-    full: bool,
-    asked: tuple[str | None, str | None],
-    device: torch.device,
-    *,
-    named: bool,
-) -> _How:
-    """What is decided for one training set, from its own work alone, whatever else is evaluated."""
-    if kind.numbers is None:
-        for name, value in zip(("compile", "precision"), asked, strict=True):
-            if value is not None:
-                raise ConfigError(f"{name} is for images, and this set is of a graph; leave it out")
-        return _How({})
-    numbers = kind.numbers(data, own, condensed, full) if named else 0.0
-    compile_, precision = asked
-    compute, words = decide(compile_ or "auto", precision or "fp32", device, activations=numbers, named=named)
-    return _How({"compute": compute}, words)
+    evaluator = evaluator_of(condensed)
+    protocol = evaluator.protocol_of(condensed)
+    how, _ = evaluator.decide(source, protocol, condensed, device)
+    records = evaluator.records("condensed", condensed, source, protocol, seed, device)
+    found = evaluator.score(records, source, protocol, seed=seed, device=device, compute=how)
+    return entry_of(protocol, seed, found, how)
 
 
 def _makers(
-    kind: Kind, networks: str | Sequence[str] | Mapping[str, Callable[..., nn.Module]]
+    evaluator: Evaluator, networks: str | Sequence[str] | Mapping[str, Callable[..., nn.Module]]
 ) -> dict[str, Callable[..., nn.Module] | None]:
     """The functions of the user's own by name; None for a network of ours, whose name is its spec."""
     if isinstance(networks, Mapping):
         return {f"own:{name}": maker for name, maker in networks.items()}
     specs = networks.split(",") if isinstance(networks, str) else networks
-    return {kind.check_spec(spec): None for spec in specs}
-
-
-def _entry(protocol: Protocol, seed: int, found: Score, how: _How) -> dict[str, Any]:
-    compute = {option: asdict(chosen) for option, chosen in how.options.items()}
-    return {
-        "protocol": asdict(protocol),
-        "seed": seed,
-        "accuracy": found.accuracy,
-        **asdict(found),
-        **compute,
-    }
+    return {evaluator.check_spec(spec): None for spec in specs}
 
 
 def _noted(condensed: CondensedSet, entry: dict[str, Any]) -> CondensedSet:

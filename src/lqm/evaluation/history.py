@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from lqm.engine.run import EVALUATIONS, METRICS
+from lqm.evaluation.spread import Spread
 
 Record = dict[str, Any]
 
@@ -17,6 +18,14 @@ class Curve(NamedTuple):
 
     steps: list[float]
     values: list[float]
+
+
+class Evaluated(NamedTuple):
+    """What networks of a protocol found of a set along the way."""
+
+    step: int
+    protocol: str
+    accuracy: Spread
 
 
 def metric_curves(folder: Path, points: int = 300, *, steps: int | None = None) -> dict[str, Curve]:
@@ -35,13 +44,19 @@ def metric_curves(folder: Path, points: int = 300, *, steps: int | None = None) 
     return {name: _thinned(found, name, points) for name, found in known.items() if found}
 
 
-def evaluation_curve(folder: Path, steps: int) -> list[Record]:
-    """The evaluations that were made in a run's first steps: step, accuracy, deviation, ..."""
+def evaluation_curve(folder: Path, steps: int) -> list[Evaluated]:
+    """The evaluations that were made in a run's first steps."""
     return [
-        line
+        Evaluated(line["step"], line.get("protocol", "an evaluation"), accuracy)
         for line in read_lines(folder / EVALUATIONS)
-        if line["step"] <= steps and _is_finite(line.get("accuracy")) and _is_finite(line.get("deviation"))
+        if line["step"] <= steps and (accuracy := accuracy_of(line))
     ]
+
+
+def accuracy_of(line: Record) -> Spread | None:
+    """What an evaluation along the way found, over networks if it notes each; None if that is no number."""
+    each = line.get("accuracies") or [line.get("accuracy")]
+    return Spread(tuple(each)) if all(map(_is_finite, each)) else None
 
 
 def _is_finite(value: object) -> bool:

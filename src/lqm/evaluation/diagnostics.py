@@ -2,10 +2,12 @@
 
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from lqm.distances.quantiles import sorted_columns
+from lqm.distances.levels import cramer_von_mises_levels
+from lqm.distances.quantiles import column_quantiles, sorted_columns
 
 
 def cramer_von_mises(real: Tensor, synthetic: Tensor, ties: Literal["midrank", "ecdf"] = "midrank") -> Tensor:
@@ -82,3 +84,21 @@ def ecdf(sample: Tensor) -> tuple[Tensor, Tensor]:
     """
     values, counts = sample.unique(return_counts=True)
     return values, counts.cumsum(0) / len(sample)
+
+
+def optimal_points(real: Tensor, count: int) -> Tensor:
+    """The values that minimise the Cramer-von Mises statistic, as many as a synthetic class has.
+
+    Shapes: real [n, F]; result [count, F].
+    """
+    return column_quantiles(real, cramer_von_mises_levels(count).levels)
+
+
+def ecdf_steps(sample: Tensor, most: int) -> Tensor:
+    """The values of each feature in ascending order; of more than `most`, as many quantiles.
+
+    Shapes: sample [n, F]; result [min(n, most), F].
+    """
+    if len(sample) <= most:
+        return sample.sort(dim=0).values
+    return column_quantiles(sample, np.linspace(0, 1, most))

@@ -1,15 +1,66 @@
-"""Real and condensed records as one network sees them: where the distributions agree, and where not."""
+"""How well sets of records keep the latent distributions of the real classes: in short, and by feature."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from statistics import fmean
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from lqm.diagnostics import cramer_von_mises, extreme_share
-from lqm.latents import ClassLatents
-from lqm.report.cases import Case
+from lqm.engine.randomness import generator
+from lqm.evaluation.diagnostics import cramer_von_mises, extreme_share
+from lqm.evaluation.spread import Spread
+
+MATCHED = 500
+
+
+@dataclass(frozen=True)
+class LatentMatch:
+    """How well a set keeps the latent distributions, averaged over classes, features and networks.
+
+    The training records of a class are 500 of them at most.
+
+    Attributes:
+        cramer_von_mises: two-sample statistic between the set and the training records of its class; it
+            weighs a misfit by the number of records, so only sets of as many are to be compared.
+        extremes: share of values outside the range of the training records of the class.
+        by_network: the statistic under each network; empty where that is not known.
+    """
+
+    cramer_von_mises: float
+    extremes: float
+    by_network: tuple[float, ...] = ()
+
+    @property
+    def statistic(self) -> Spread:
+        """The statistic, with its deviation over networks where that is known."""
+        return Spread(self.by_network or (self.cramer_von_mises,))
+
+
+class ClassLatents(NamedTuple):
+    """The latent features of a class: of its real training records, [n, F], and of a set's own, [k, F]."""
+
+    label: int
+    real: Tensor
+    own: Tensor
+
+
+def match_of_classes(classes: Iterable[ClassLatents]) -> LatentMatch:
+    """How well latent features are kept, by one network."""
+    found = [
+        (cramer_von_mises(real, own, ties="ecdf").mean().item(), extreme_share(real, own).item())
+        for _, real, own in classes
+    ]
+    statistics, extremes = zip(*found, strict=True)
+    return LatentMatch(fmean(statistics), fmean(extremes))
+
+
+def matched(records: Tensor, label: int) -> Tensor:
+    """The records of a class, or their numbers; 500 of them if there are more, always the same ones."""
+    if len(records) <= MATCHED:
+        return records
+    return records[torch.randperm(len(records), generator=generator(0, "matched", label))[:MATCHED]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +105,6 @@ class Latents:
             for found in self.matches
         ]
 
-    def worst(self, case: int, label: int) -> int:
-        """The feature of a class that a set keeps worst."""
-        return int(self.matches[case][label].statistic.argmax())
-
     def typical(self, label: int) -> int:
         """The feature of a class whose statistics are nearest to every set's median, as shares of these."""
         statistics = torch.stack([match[label].statistic for match in self.matches if label in match])
@@ -75,17 +122,6 @@ class Latents:
         }
         label = max(beyond, key=lambda label: float(beyond[label].max()))
         return label, int(beyond[label].argmax())
-
-
-def latents_of(cases: Sequence[Case], source: Any, *, seed: int = 0) -> Latents:
-    """Look at sets of one source through one fresh network, that of the first set's evaluation protocol.
-
-    It is the first network of an evaluation by `seed`, before its training.
-    """
-    kind = cases[0].kind
-    protocol = kind.read_protocol(**cases[0].manifest["evaluation"])
-    network = kind.fresh_network(source, protocol.network, seed, 0)
-    return measure(protocol.kind, kind.latents(network, [case.condensed for case in cases], source))
 
 
 def measure(network: str, sets: Iterable[Iterable[ClassLatents]]) -> Latents:

@@ -3,50 +3,23 @@
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from statistics import pstdev
 from typing import Any
 
 from lqm.banks import Sketch
 from lqm.condensed.artefact import DATA_FILE, MANIFEST, read_artefact
 from lqm.engine.run import EVALUATIONS, METRICS, in_use, last_line
+from lqm.evaluation.history import accuracy_of
+from lqm.evaluation.labels import distance_of
+from lqm.evaluation.spread import Spread
+from lqm.evaluation.table import CONDENSED, scores_in
+from lqm.report.run_table import RunRecord
 from lqm.utils.errors import ArtifactError
 
 Record = dict[str, Any]
 
 _RUN, _RESULT = "run.json", "result.json"
-
-
-@dataclass(frozen=True)
-class RunRecord:
-    """What there is to say of a run at a glance.
-
-    Attributes:
-        folder: of the run, of a sketch, of a stream of tasks, or of a set that was saved.
-        state: `running` if a process writes there just now, `stopped`, `done`, or `broken` if what is there
-            can't be read or was changed.
-        method: with what it was for, if that is a sketch or a stream.
-        size: records of each class, or of all.
-        steps: made, and of how many if it has not ended; of a sketch, encoders.
-        accuracy: by the set's own protocol, else by the first that judged it, or of the last evaluation
-            along the way: the mean over networks; of a stream, AA.
-        deviation: of it, if there are several.
-        changed: when something in the folder last changed, in seconds of the system's clock.
-        problem: why it is broken, in words.
-    """
-
-    folder: Path
-    state: str
-    changed: float
-    method: str = "-"
-    distance: str = "-"
-    source: str = "-"
-    size: str = "-"
-    steps: str = "-"
-    accuracy: float | None = None
-    deviation: float | None = None
-    problem: str = ""
 
 
 def find_runs(folder: Path) -> list[RunRecord]:
@@ -118,13 +91,11 @@ def _condensation(run: RunRecord, config: Record, asked: int) -> RunRecord:
     if not (config or manifest):
         return run
     known = config or manifest
-    accuracy, deviation = _score(run.folder, manifest if run.state == "done" else {})
     return replace(
         _described(run, known),
         size=str(known.get("per_class", known.get("budget", "-"))),
         steps=f"{made:,}/{asked:,}" if asked and asked >= made else f"{made:,}",
-        accuracy=accuracy,
-        deviation=deviation,
+        accuracy=_accuracy(run.folder, manifest if run.state == "done" else {}),
     )
 
 
@@ -145,31 +116,29 @@ def _stream(run: RunRecord, config: Record) -> RunRecord:
     if not path.exists():
         return run
     try:
-        found = _read(path)["average_accuracy"]
-        return replace(run, state="done", accuracy=found["mean"], deviation=found["deviation"])
+        accuracy = Spread(tuple(_read(path)["average_accuracy"]["each"]))
+        return replace(run, state="done", accuracy=accuracy)
     except (OSError, ValueError, KeyError, TypeError):
         problem = f"{path} is damaged; give its `lqm continual` command again"
         return replace(run, state="broken", problem=problem)
 
 
 def _described(run: RunRecord, config: Record, what: str = "") -> RunRecord:
-    distance = config.get("distance")
     return replace(
         run,
         method=what + config["method"],
-        distance=distance["name"] if distance else "-",
+        distance=distance_of(config) or "-",
         source=config["source"]["name"],
     )
 
 
-def _score(folder: Path, manifest: Record) -> tuple[float | None, float | None]:
-    """Accuracy and deviation by the set's own protocol, else by the first that judged it."""
-    if scores := manifest.get("scores"):
-        own = [score for score in scores if score["protocol"] == manifest.get("evaluation")]
-        found = (own or scores)[0]
-        return found["accuracy"], pstdev(found["accuracies"])
-    last = last_line(folder / EVALUATIONS) or {}
-    return last.get("accuracy"), last.get("deviation")
+def _accuracy(folder: Path, manifest: Record) -> Spread | None:
+    """By the set's own protocol, else by the first that evaluated it, else the last one along the way."""
+    if rows := [row for row in scores_in(manifest) if row.training_set == CONDENSED]:
+        own = [row for row in rows if row.protocol == manifest.get("evaluation")]
+        return (own or rows)[0].spread
+    last = last_line(folder / EVALUATIONS)
+    return accuracy_of(last) if last else None
 
 
 def _steps_made(folder: Path) -> int:

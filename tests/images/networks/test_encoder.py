@@ -170,9 +170,9 @@ def test_numbers_are_those_of_all_layers_and_the_network_is_left_as_it_was():
 def pretended(monkeypatch):
     """A torch.compile that changes nothing: what is left is how the weights are handed over."""
     monkeypatch.setattr(torch, "compile", lambda function, dynamic: function)
-    sights.cache_clear()
+    encoder_factory.cache_clear()
     yield Compute(compile=True)
-    sights.cache_clear()
+    encoder_factory.cache_clear()
 
 
 def test_networks_that_learn_and_networks_that_are_in_use_do_not_share_compiled_code(digits, pretended):

@@ -4,15 +4,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lqm.scores import Kind
+from lqm.evaluation.evaluator import Evaluator
 from lqm.utils.errors import ConfigError, DataError
 
 
-def source_of(kind: Kind, manifest: Mapping[str, Any], source: Any, data_dir: str | Path | None) -> Any:
+def source_of(
+    evaluator: Evaluator, manifest: Mapping[str, Any], source: Any, data_dir: str | Path | None
+) -> Any:
     """The source that a set was condensed from.
 
     Args:
-        kind: of images or of nodes.
+        evaluator: of the kind of data.
         manifest: of the set: its source, and the origin of that if it was not made in Python.
         source: a name, a path or an object, if it is no longer where it was.
         data_dir: where named sources are, if they have moved.
@@ -27,30 +29,30 @@ def source_of(kind: Kind, manifest: Mapping[str, Any], source: Any, data_dir: st
             "call lqm from there, with the data as source=..."
         )
     if source is None or isinstance(source, str | Path):
-        data = _found_again(kind, origin or {}, source, data_dir)
+        data = _found_again(evaluator, origin or {}, source, data_dir)
     else:
-        data = kind.find_source(source)
+        data = evaluator.find_source(source)
     if any(record[part] != value for part, value in data.identity.items()):
         raise DataError(
-            f"'{data.name}' is not what this set was condensed from (its {kind.told_by} differ); "
+            f"'{data.name}' is not what this set was condensed from (its {evaluator.told_by} differ); "
             f"name the same version of '{record['name']}' as the source"
         )
     return data
 
 
 def _found_again(
-    kind: Kind, origin: Mapping[str, Any], source: str | Path | None, data_dir: str | Path | None
+    evaluator: Evaluator, origin: Mapping[str, Any], source: str | Path | None, data_dir: str | Path | None
 ) -> Any:
     moved = {"source": source, "data_dir": data_dir}
     given = {name: str(place) for name, place in moved.items() if place is not None}
     # A source that is named anew is not looked for in the old folder.
     kept = {name: word for name, word in origin.items() if name != "data_dir" or source is None}
     try:
-        return kind.find_source(**{**kept, **given})
+        return evaluator.find_source(**{**kept, **given})
     except (ConfigError, DataError) as error:
         if given:
             raise DataError(f"what the set was condensed from is not found there: {error}") from error
         raise DataError(
-            f"the {kind.what} that this set was condensed from can't be read from {origin['source']} any "
-            "more; name the new place with --source, or that of a named source with --data-dir"
+            f"the {evaluator.what} that this set was condensed from can't be read from {origin['source']} "
+            "any more; name the new place with --source, or that of a named source with --data-dir"
         ) from error

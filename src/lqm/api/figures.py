@@ -1,0 +1,62 @@
+"""Figures of runs for a paper."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from lqm.api.evaluate import evaluator_of
+from lqm.engine.progress import warn
+from lqm.evaluation.cases import Case
+from lqm.evaluation.origins import source_of
+from lqm.report.figures import draw_all
+from lqm.report.figures.style import house_style, save
+from lqm.report.figures.subjects import LeftOut, read_subjects
+from lqm.utils.errors import ArtifactError, ConfigError, DataError
+
+
+def write_figures(
+    runs: Sequence[str | Path], to: str | Path, *, source: Any = None, data_dir: str | Path | None = None
+) -> list[Path]:
+    """Draw all figures that runs have what it needs for; what is left out is said.
+
+    Args:
+        runs: folders of runs or of saved sets, or of streams of tasks.
+        to: the folder for the figures, each as PNG and SVG; those of the same names are replaced.
+        source: where the real data are, if they have moved: a name, a path or an object as for `condense`.
+        data_dir: where named sources are, if they have moved.
+
+    Returns:
+        The paths written.
+
+    Raises:
+        LqmError: when a run is damaged, `to` is no folder, or nothing can be drawn.
+    """
+    folders = [Path(runs)] if isinstance(runs, str | Path) else [Path(run) for run in runs]
+    if not folders:
+        raise ConfigError("there is nothing to draw; name one or more runs, or folders of `lqm continual`")
+    folder = Path(to)
+    found = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not found.is_dir():
+        raise ArtifactError(f"{found} is a file; choose a folder for the figures")
+
+    def find_source(case: Case, several: bool) -> Any:
+        """The real data; of several, a place that does not lead to one is that of another."""
+        every = [(source, data_dir), (None, data_dir), (source, None), (None, None)]
+        *places, last = every if several else every[:1]
+        for place in places:
+            with suppress(DataError):
+                return source_of(case.evaluator, case.manifest, *place)
+        return source_of(case.evaluator, case.manifest, *last)
+
+    origins, tasks = read_subjects(folders, evaluator_of, find_source)
+    paths: list[Path] = []
+    with house_style():
+        for drawn in draw_all(origins, tasks):
+            if isinstance(drawn, LeftOut):
+                warn(f"no {drawn.what}: {drawn.why}")
+            else:
+                paths += save(drawn.figure, folder / drawn.stem)
+    if not paths:
+        raise DataError("nothing of these runs can be drawn; the lines above say what is missing")
+    return paths

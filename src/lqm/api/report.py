@@ -1,0 +1,138 @@
+"""One page about runs."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lqm.api.evaluate import evaluator_of
+from lqm.engine.progress import warn
+from lqm.engine.randomness import seeded
+from lqm.evaluation.cases import Case, each_once, latents_of, read_cases
+from lqm.evaluation.evaluator import Evaluator
+from lqm.evaluation.latents import Latents, measure
+from lqm.evaluation.origins import source_of
+from lqm.evaluation.streams import StreamRun, is_stream, read_streams
+from lqm.graphs.continual import memory_latents
+from lqm.graphs.continual.planning import unsplit
+from lqm.graphs.evaluation import NODES
+from lqm.graphs.networks import describe, make_network
+from lqm.graphs.sources.source import GraphSource
+from lqm.graphs.stream import make_stream
+from lqm.images.nearest import nearest
+from lqm.images.sources import ImageSource
+from lqm.report.page import require_ours, write_page
+from lqm.report.page.content import Page, Real, page_of_sets, require_one_source
+from lqm.report.page.gallery import RealImages
+from lqm.report.page.streams import page_of_streams, require_same_tasks
+from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.pixels import pixels
+
+
+def write_report(
+    runs: str | Path | Sequence[str | Path],
+    out: str | Path | None = None,
+    *,
+    source: Any = None,
+    data_dir: str | Path | None = None,
+) -> Path:
+    """Write one self-contained HTML page about runs on the same data.
+
+    Args:
+        runs: folders of condensed sets of images or of nodes, or of streams of tasks.
+        out: the file; by default `report.html` in the run's folder, or in that which the runs share.
+        source: where the real data are, a name, a path or an object, if they have moved or were made in
+            Python; without them the page shows neither neighbours nor latent features.
+        data_dir: where named sources are, if they have moved.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        LqmError: when a run is damaged, the runs are not of the same data, or something else stands at `out`.
+    """
+    folders = each_once([runs] if isinstance(runs, str | Path) else runs)
+    if not folders:
+        raise ConfigError("there is nothing to report on; name one or more runs")
+    path = Path(out) if out is not None else _common(folders) / "report.html"
+    require_ours(path)
+    streams = [folder for folder in folders if is_stream(folder)]
+    if streams and len(streams) < len(folders):
+        other = next(folder for folder in folders if folder not in streams)
+        raise ConfigError(f"{streams[0]} is a stream of tasks and {other} is not; give a report to each kind")
+    write_page(_streams(streams, source, data_dir) if streams else _sets(folders, source, data_dir), path)
+    return path
+
+
+def _common(folders: Sequence[Path]) -> Path:
+    """The folder of a single run, or that which several lie in."""
+    if len(folders) == 1:
+        return folders[0]
+    shared = os.path.commonpath([os.path.dirname(os.path.abspath(folder)) for folder in folders])
+    return Path(shared if any(folder.is_absolute() for folder in folders) else os.path.relpath(shared))
+
+
+def _sets(folders: Sequence[Path], source: Any, data_dir: str | Path | None) -> Page:
+    cases = read_cases(folders, evaluator_of)
+    require_one_source(cases)
+    found_again = next((case for case in cases if case.manifest.get("origin")), cases[0])
+    data, missing = _real_data(found_again.evaluator, found_again.manifest, source, data_dir)
+    return page_of_sets(cases, _real(cases, data) if data else None, missing)
+
+
+def _real(cases: Sequence[Case], data: Any) -> Real:
+    latents = latents_of(cases, data)
+    if not isinstance(data, ImageSource):
+        return Real(len(data.train), len(data.test), latents, by_class=[len(own) for own in data.by_class])
+    return Real(len(data.train.labels), len(data.test.labels), latents, images=real_images(data))
+
+
+def real_images(source: ImageSource) -> RealImages:
+    """The training images of a source, as a page looks for neighbours among them."""
+    images, labels = source.train.images, source.train.labels
+    return RealImages(
+        image=lambda place: pixels(images[place]),
+        label=lambda place: int(labels[place]),
+        nearest=lambda cells, count: nearest(cells, images, count),
+    )
+
+
+def _streams(folders: Sequence[Path], source: Any, data_dir: str | Path | None) -> Page:
+    streams = read_streams(folders)
+    require_same_tasks(streams)
+    latents, missing = _memory_latents(streams, source, data_dir)
+    return page_of_streams(streams, latents, missing)
+
+
+def _memory_latents(
+    streams: Sequence[StreamRun], source: Any, data_dir: str | Path | None
+) -> tuple[Latents | None, str]:
+    """What a fresh classifier finds in the memories of the first repeats; or none, and the reason."""
+    if not any(stream.memories for stream in streams):
+        return None, ""
+    config = streams[0].config
+    if isinstance(source, GraphSource):
+        source = unsplit(source)
+    manifest = {"source": config["source"], "origin": streams[0].record.get("origin")}
+    data, missing = _real_data(NODES, manifest, source, data_dir)
+    if data is None:
+        return None, missing
+    tasks = make_stream(data, **config["stream"])
+    spec = config["settings"]["classifier"]
+    with seeded(config["seed"], "report"):
+        network = make_network(spec, tasks.tasks[0].graph.width, len(tasks.class_names))
+    memories = [stream.memories for stream in streams]
+    return measure(describe(spec), memory_latents(network, tasks, memories)), ""
+
+
+def _real_data(
+    evaluator: Evaluator, manifest: Mapping[str, Any], source: Any, data_dir: str | Path | None
+) -> tuple[Any, str]:
+    """The real data; or none, and the reason, if they are not where they were and were not named."""
+    try:
+        return source_of(evaluator, manifest, source, data_dir), ""
+    except DataError as error:
+        if source is not None or data_dir is not None:
+            raise
+        warn(f"{error}; the page is made without the real data")
+        return None, str(error)

@@ -1,0 +1,81 @@
+"""Condensed sets, read and named for a reader who sees several of them at once."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lqm.condensed import CondensedSet, load
+from lqm.evaluation.evaluator import Evaluator, refuse_memory
+from lqm.evaluation.labels import distinct_labels
+from lqm.evaluation.latents import Latents, measure
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One of the sets that are looked at together.
+
+    Attributes:
+        label: short, and unlike the others'.
+        small: the set.
+        folder: where it was read from.
+        evaluator: of its kind of data.
+    """
+
+    label: str
+    condensed: CondensedSet
+    folder: Path
+    evaluator: Evaluator = field(repr=False)
+
+    @property
+    def manifest(self) -> Manifest:
+        """Where the set comes from, how it was made, and what it scored."""
+        return self.condensed.manifest
+
+    @property
+    def records(self) -> int:
+        """How many a network is trained on: cells of mosaics, nodes with a label."""
+        cells: int = self.manifest.get("mosaic", 1) ** 2
+        return cells * int((self.condensed.labels >= 0).sum())
+
+
+def read_cases(
+    folders: Sequence[str | Path], evaluator_of: Callable[[CondensedSet], Evaluator]
+) -> list[Case]:
+    """Read sets, each of them once.
+
+    Raises:
+        ArtifactError: when a folder holds none, or a damaged one.
+        ConfigError: when it is the memory of a stream.
+    """
+    sets = {folder: load(folder) for folder in each_once(folders)}
+    for condensed in sets.values():
+        refuse_memory(condensed.manifest)
+    labels = distinct_labels([condensed.manifest for condensed in sets.values()], [*sets])
+    return [
+        Case(label, condensed, path, evaluator_of(condensed))
+        for label, (path, condensed) in zip(labels, sets.items(), strict=True)
+    ]
+
+
+def each_once(folders: Sequence[str | Path]) -> list[Path]:
+    """Folders as they were first named, each of them once, by whatever names it was given."""
+    once: dict[str, Path] = {}
+    for folder in folders:
+        once.setdefault(os.path.realpath(folder), Path(folder))
+    return [*once.values()]
+
+
+def latents_of(cases: Sequence[Case], source: Any, *, seed: int = 0) -> Latents:
+    """Encode sets of one source by one fresh network, that of the first set's evaluation protocol.
+
+    It is the first network of an evaluation by `seed`, before its training.
+    """
+    evaluator = cases[0].evaluator
+    protocol = evaluator.protocol_of(cases[0].condensed)
+    network = evaluator.fresh_network(source, protocol.network, seed, 0)
+    sets = [evaluator.as_records(case.condensed) for case in cases]
+    return measure(protocol.kind, evaluator.latents(network, sets, source))

@@ -1,0 +1,126 @@
+"""Runs side by side: those that differ by their seed alone are one thing, with a spread."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Literal
+
+from lqm.condensed import CondensedSet
+from lqm.evaluation.labels import budget_of, distance_of, key_of, made_of
+from lqm.evaluation.latents import LatentMatch
+from lqm.evaluation.spread import Spread
+from lqm.evaluation.table import CONDENSED, ScoreRow, read_scores
+
+When = Literal["before", "after"]
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Runs that differ by their seed alone, and what one protocol found of them.
+
+    Attributes:
+        sets: of the runs.
+        scores: of each run, its scores by all evaluation seeds; empty if it was not evaluated.
+        real: the scores of real records beside them.
+    """
+
+    sets: list[CondensedSet]
+    scores: list[list[ScoreRow]]
+    real: list[ScoreRow]
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """That of the first run; the others have another seed."""
+        return self.sets[0].manifest
+
+    @property
+    def budget(self) -> int:
+        """Images of each class, or nodes in all."""
+        return int(budget_of(self.manifest))
+
+    @property
+    def distance(self) -> str | None:
+        """Its name; None where nothing is matched."""
+        return distance_of(self.manifest)
+
+    @property
+    def accuracy(self) -> Spread:
+        """Over runs (each the mean of its networks) where there are several, else over networks."""
+        return self._spread(lambda row: row.accuracy, lambda row: row.accuracies)
+
+    def cramer_von_mises(self, when: When) -> Spread:
+        """The statistic of the latent features, as `accuracy`; of a single old run there is but the mean."""
+        return self._spread(
+            lambda row: _match(row, when).cramer_von_mises, lambda row: _match(row, when).by_network
+        )
+
+    def extremes(self, when: When) -> Spread:
+        """The share of extreme values; it is not noted by network."""
+        return self._spread(lambda row: _match(row, when).extremes, lambda row: ())
+
+    def _spread(
+        self, mean: Callable[[ScoreRow], float], by_network: Callable[[ScoreRow], Sequence[float]]
+    ) -> Spread:
+        means = [fmean(map(mean, rows)) for rows in self.scores]
+        networks = [found for row in self.scores[0] for found in by_network(row)]
+        return Spread(tuple(networks if networks and len(means) == 1 else means))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that was condensed from the same data and evaluated in the same way.
+
+    Attributes:
+        source: the name of the data.
+        protocol: as it is noted; empty for runs that were not evaluated.
+        repeats: the runs.
+    """
+
+    source: str
+    protocol: Mapping[str, Any]
+    repeats: list[Repeats]
+
+
+def comparisons(sets: Sequence[CondensedSet]) -> list[Comparison]:
+    """Everything that may share a table or a figure; copies of a set count once."""
+    by_set: defaultdict[int, list[ScoreRow]] = defaultdict(list)
+    for row in read_scores(sets):
+        by_set[row.number].append(row)
+    Found = dict[tuple[str, int], ScoreRow]
+    groups: defaultdict[tuple[str, str], defaultdict[str, list[tuple[CondensedSet, Found]]]]
+    groups = defaultdict(lambda: defaultdict(list))
+    for numbers in copies(sets):
+        first = sets[numbers[0]]
+        made = key_of([made_of(first.manifest), budget_of(first.manifest)])
+        ways: defaultdict[str, Found] = defaultdict(dict)
+        for row in (row for number in numbers for row in by_set[number]):
+            ways[row.way][row.training_set, row.evaluation_seed] = row
+        for way, found in (ways or {"": {}}).items():
+            groups[key_of(first.manifest["source"]), way][made].append((first, found))
+    return [_comparison([*group.values()]) for group in groups.values()]
+
+
+def copies(sets: Sequence[CondensedSet]) -> list[list[int]]:
+    """The numbers of sets that are equal byte for byte and were made in the same way, together."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for number, condensed in enumerate(sets):
+        found[key_of([condensed.manifest["data"]["sha256"], made_of(condensed.manifest)])].append(number)
+    return [*found.values()]
+
+
+def _comparison(runs: Sequence[Sequence[tuple[CondensedSet, dict[tuple[str, int], ScoreRow]]]]) -> Comparison:
+    repeats = [
+        Repeats(
+            [condensed for condensed, _ in same],
+            [[row for row in found.values() if row.training_set == CONDENSED] for _, found in same],
+            [row for _, found in same for row in found.values() if row.training_set != CONDENSED],
+        )
+        for same in runs
+    ]
+    first = next((row for rows in repeats[0].scores for row in rows), None)
+    return Comparison(repeats[0].manifest["source"]["name"], first.protocol if first else {}, repeats)
+
+
+def _match(row: ScoreRow, when: When) -> LatentMatch:
+    return row.before if when == "before" else row.after

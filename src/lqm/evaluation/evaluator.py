@@ -1,0 +1,160 @@
+"""What an evaluation needs to know of one kind of data, and what follows from it alone."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import torch
+
+from lqm.condensed import CondensedSet
+from lqm.engine.compute import Compute, decide
+from lqm.evaluation.latents import ClassLatents
+from lqm.evaluation.protocol import Protocol
+from lqm.evaluation.score_cache import Finding, keep
+from lqm.evaluation.scores import AfterEach, Score, score_networks
+from lqm.utils.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """How condensed sets of one kind of data are evaluated.
+
+    Attributes:
+        what: what the sets are condensed from, in one word.
+        told_by: what tells one such source from another, in words.
+        protocols: the ways of evaluating, by name.
+        baselines: the names of the sets of real records.
+        read_protocol: the protocol that a manifest asks for, from its fields.
+        check_spec: the spec of a network in canonical form; ConfigError if there is none such.
+        find_source: the source that words lead to, or that an object is.
+        fresh_network: network number `index` of an evaluation: (source, maker, seed, index).
+        as_records: the records of a condensed set, as networks are trained on them.
+        baseline: real records in place of those, for network j, as a function of j, given the name of the
+            baseline, the condensed set, the source, the protocol, the seed and the device.
+        key: what tells records, and the way to compute, from others: (records, source, full, compute).
+        finder: a function that trains network j on records and tests it, (records, j), given the source, the
+            protocol, a maker of networks, the seed, the device, `full` and compute.
+        latents: the features, under a network, of the records of each class, a list for each of some sets of
+            records: (network, sets, source).
+        activations: about how many numbers the layers of networks give in the evaluation of a set: (source,
+            protocol, condensed set, full); none if they don't compile.
+    """
+
+    what: str
+    told_by: str
+    protocols: Mapping[str, Protocol]
+    baselines: tuple[str, ...]
+    read_protocol: Callable[..., Protocol]
+    check_spec: Callable[[str], str]
+    find_source: Callable[..., Any]
+    fresh_network: Callable[..., Any]
+    as_records: Callable[[Any], Any]
+    baseline: Callable[[str, Any, Any, Any, int, torch.device], Callable[[int], Any]]
+    key: Callable[[Any, Any, bool, Compute], dict[str, Any]]
+    finder: Callable[..., Callable[[Any, int], Finding]]
+    latents: Callable[[Any, Any, Any], Iterator[list[ClassLatents]]]
+    activations: Callable[[Any, Any, Any, bool], float] | None = None
+
+    def protocol_of(self, condensed: CondensedSet) -> Protocol:
+        """The protocol that a set asks for."""
+        return self.read_protocol(**condensed.manifest["evaluation"])
+
+    def records(
+        self,
+        name: str,
+        condensed: CondensedSet,
+        source: Any,
+        protocol: Protocol,
+        seed: int,
+        device: torch.device,
+    ) -> Callable[[int], Any]:
+        """What network j is trained on: the condensed set, or a baseline of as many real records."""
+        if name != "condensed":
+            return self.baseline(name, condensed, source, protocol, seed, device)
+        chosen = self.as_records(condensed)
+        return lambda j: chosen
+
+    def decide(
+        self,
+        source: Any,
+        protocol: Protocol,
+        condensed: CondensedSet,
+        device: torch.device,
+        *,
+        full: bool = False,
+        compile: str | None = None,
+        precision: str | None = None,
+        named: bool = True,
+    ) -> tuple[Compute | None, tuple[str, ...]]:
+        """How the networks of one training set are run, from its own work alone; and what to log of it.
+
+        The work of a network that is not `named`, one of the user's own, is not known.
+        """
+        if self.activations is None:
+            for name, value in {"compile": compile, "precision": precision}.items():
+                if value is not None:
+                    raise ConfigError(f"{name} is for images, and this set is of a graph; leave it out")
+            return None, ()
+        numbers = self.activations(source, protocol, condensed, full) if named else 0.0
+        return decide(compile or "auto", precision or "fp32", device, activations=numbers, named=named)
+
+    def score(
+        self,
+        records: Callable[[int], Any],
+        source: Any,
+        protocol: Protocol,
+        *,
+        seed: int,
+        device: torch.device,
+        network: Callable[..., Any] | None = None,
+        full: bool = False,
+        compute: Compute | None = None,
+        after_each: AfterEach = lambda count, metrics: None,
+    ) -> Score:
+        """Train a protocol's networks, network j on `records(j)`, and test them on the source's test set.
+
+        What a network found is kept, so that an evaluation that was stopped goes on after the last one.
+
+        Args:
+            records: what network j is trained on; of nodes, those with a label count.
+            source: has the test set, and the real distributions.
+            protocol: how networks are trained.
+            seed: of the networks and of their training.
+            device: where to compute.
+            network: a factory of the user's own in place of the protocol's; its scores are not kept.
+            full: whether this is the whole training set, which the protocol may give to fewer networks.
+            compute: how networks are run.
+            after_each: told how many networks are done, and how the last one did.
+        """
+        how = compute or Compute()
+        find = self.finder(source, protocol, network or protocol.network, seed, device, full, how)
+
+        def of_network(j: int) -> tuple[int, Finding]:
+            chosen = records(j)
+            key = {"protocol": protocol.rules, "seed": seed, "index": j, "source": source.identity}
+            key |= self.key(chosen, source, full, how)
+            work = partial(find, chosen, j)
+            return int((chosen.labels >= 0).sum()), work() if network else keep(key, device, work)
+
+        count = protocol.full_networks if full else protocol.networks
+        return score_networks(count, of_network, after_each)
+
+
+def entry_of(protocol: Protocol, seed: int, found: Score, compute: Compute | None) -> dict[str, Any]:
+    """A score as a manifest notes it."""
+    entry = {"protocol": asdict(protocol), "seed": seed, "accuracy": found.accuracy, **asdict(found)}
+    return entry | ({"compute": asdict(compute)} if compute else {})
+
+
+def refuse_memory(manifest: Mapping[str, Any]) -> None:
+    """Refuse what a stream of tasks keeps of one task, which is evaluated by the stream.
+
+    Raises:
+        ConfigError: if the manifest is that of a memory.
+    """
+    if "task" in manifest:
+        raise ConfigError(
+            f"this set is the memory of task {manifest['task']} of a stream, which `lqm continual` judges; "
+            "name a set that `lqm condense` made"
+        )

@@ -1,0 +1,81 @@
+"""Scores as a table: its layout, and the table in Markdown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from lqm.evaluation.latents import MATCHED
+from lqm.evaluation.protocol import Protocol
+from lqm.evaluation.scores import Score, recovery
+
+Scores = Mapping[str, Score]
+Rows = Sequence[tuple[str, ...]]
+
+_RECOVERY = "recovery\n%"
+
+
+def score_markdown(by_network: Mapping[str, Scores], protocol: Protocol) -> str:
+    """Scores as Markdown, as `score_layout` lays them out."""
+    header, rows, notes = score_layout(by_network, protocol)
+    return "\n".join([markdown(header, rows), *(f"\n{note}" for note in notes)]) + "\n"
+
+
+def markdown(header: Sequence[str], rows: Rows) -> str:
+    """A table in Markdown; the first column to the left, the others to the right."""
+    names = [column.replace("\n", " ") for column in header]
+    ruler = ["---", *["---:"] * (len(header) - 1)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (names, ruler, *rows))
+
+
+def percent(share: float | None) -> str:
+    """A share in percent, or a dash."""
+    return "-" if share is None else f"{100 * share:.1f}"
+
+
+def score_layout(
+    by_network: Mapping[str, Scores], protocol: Protocol
+) -> tuple[Sequence[str], Rows, list[str]]:
+    """Header, rows and notes: all numbers by one kind of network, or the accuracies by several."""
+    if len(by_network) == 1:
+        ((network, scores),) = by_network.items()
+        columns, way = _columns(scores, protocol.records), ""
+        if {"random", "full"} <= scores.keys():
+            way = f"recovery: the share of the way from random to all real {protocol.records}; "
+        else:
+            del columns[_RECOVERY]
+        notes = [_words(replace(protocol, network=network), scores), way + _note(protocol.records)]
+        return [*columns], [*zip(*columns.values(), strict=True)], notes
+    sets = next(iter(by_network.values()))
+    rows: list[tuple[str, ...]] = [
+        (name, *(scores[name].spread.percent() for scores in by_network.values())) for name in sets
+    ]
+    found = [recovery(scores["condensed"], scores) for scores in by_network.values()]
+    if any(share is not None for share in found):
+        rows.append(("recovery of condensed", *map(percent, found)))
+    header = ("accuracy % by", *(name.replace(":", "\n", 1) for name in by_network))
+    return header, rows, [_words(replace(protocol, network="of each kind"), sets)]
+
+
+def _columns(scores: Scores, records: str) -> dict[str, list[str]]:
+    rows = [*scores.values()]
+    return {
+        "trained on": [*scores],
+        records: [f"{score.records:,}" for score in rows],
+        "accuracy %": [score.spread.percent() for score in rows],
+        _RECOVERY: [percent(recovery(score, scores)) for score in rows],
+        "CvM\nbefore": [f"{score.before.cramer_von_mises:.3f}" for score in rows],
+        "CvM\nafter": [f"{score.after.cramer_von_mises:.3f}" for score in rows],
+        "extremes\n% before": [f"{100 * score.before.extremes:.2f}" for score in rows],
+        "extremes\n% after": [f"{100 * score.after.extremes:.2f}" for score in rows],
+    }
+
+
+def _note(records: str) -> str:
+    return (
+        "CvM: Cramer-von Mises statistic of the latent features against the real class (compare sets of as "
+        f"many {records}); extremes: share of them outside the range of the real class ({MATCHED} {records} "
+        "of it at most); before and after the training."
+    )
+
+
+def _words(protocol: Protocol, scores: Scores) -> str:
+    return protocol.in_words(scores["full"].records if "full" in scores else None)

@@ -1,0 +1,60 @@
+"""How networks are trained and tested."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How networks are trained and tested; fixed, named, and printed beside every score.
+
+    The last network counts; nothing is selected by test accuracy.
+
+    Attributes:
+        records: what the networks are trained on, in one word.
+        network: a spec, or `own:` and the name of one of the user's own.
+        full_networks: how many networks learn the whole training set.
+    """
+
+    records: ClassVar[str]
+
+    name: str
+    epochs: int
+    networks: int
+    network: str
+    full_networks: int
+    learning_rate: float
+    weight_decay: float
+
+    def __str__(self) -> str:
+        over = f", mean ± sample standard deviation over {self.networks} networks" * (self.networks > 1)
+        return (
+            f"{self.name}: {self.networks} fresh {self.kind}, "
+            f"{self.epochs} epochs each at rate {self.learning_rate:g}{over}"
+        )
+
+    @property
+    def kind(self) -> str:
+        """The network in words."""
+        raise NotImplementedError
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """All that the score of one network follows from."""
+        return {
+            name: rule
+            for name, rule in asdict(self).items()
+            if name not in ("name", "networks", "full_networks")
+        }
+
+    def epochs_for(self, records: int, *, full: bool = False) -> int:
+        """Epochs on a set of so many records, or on the `full` training set."""
+        return self.epochs
+
+    def in_words(self, full_records: int | None = None) -> str:
+        """How networks were trained, those on the full training set of so many records too."""
+        if full_records is None:
+            return str(self)
+        epochs = self.epochs_for(full_records, full=True)
+        networks = f"{self.full_networks} network" + "s" * (self.full_networks > 1)
+        return f"{self}; full: {networks}, {epochs} epochs"

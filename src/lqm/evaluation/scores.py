@@ -1,0 +1,132 @@
+"""What a protocol finds of a set of records: scores, and how they are put together."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from statistics import fmean
+from typing import TypeVar
+
+from torch import Tensor
+
+from lqm.evaluation.latents import LatentMatch
+from lqm.evaluation.score_cache import Finding
+from lqm.evaluation.spread import Spread
+
+AfterEach = Callable[[int, Mapping[str, float]], None]
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one protocol finds of one set.
+
+    The match is measured on the features of the protocol's networks `before` their training, which are the
+    same for every set, and `after` it, as the paper does.
+
+    Attributes:
+        records: how many the networks were trained on.
+        accuracies: of each network.
+        by_class: of each class, the share of its test records that is named rightly, as the mean over
+            networks; None if it has none.
+    """
+
+    records: int
+    accuracies: tuple[float, ...]
+    before: LatentMatch
+    after: LatentMatch
+    by_class: tuple[float | None, ...] = ()
+
+    @property
+    def spread(self) -> Spread:
+        """The accuracy over networks."""
+        return Spread(self.accuracies)
+
+    @property
+    def accuracy(self) -> float:
+        """Mean over networks."""
+        return self.spread.mean
+
+    @property
+    def deviation(self) -> float | None:
+        """Sample standard deviation over networks; None for a single one."""
+        return self.spread.deviation
+
+
+def score_networks(
+    networks: int, judge: Callable[[int], tuple[int, Finding]], after_each: AfterEach
+) -> Score:
+    """The score of several networks.
+
+    Args:
+        networks: how many.
+        judge: the number of records that network j was trained on, and what it found.
+        after_each: told how many networks are done, and how the last one did.
+    """
+    scores = []
+    for j in range(networks):
+        records, found = judge(j)
+        before, after = (
+            LatentMatch(stat, share, (stat,)) for stat, share in (found["before"], found["after"])
+        )
+        by_class = tuple(None if isnan(share) else share for share in found["by_class"])
+        scores.append(Score(records, tuple(found["accuracy"]), before, after, by_class))
+        after_each(j + 1, {"accuracy": scores[-1].accuracy})
+    return together(scores)
+
+
+def together(scores: Sequence[Score]) -> Score:
+    """One score of the networks of several: accuracies after each other, the mean of all else."""
+    shares = [score.by_class for score in scores if score.by_class]
+    return Score(
+        scores[0].records,
+        tuple(accuracy for score in scores for accuracy in score.accuracies),
+        _mean([score.before for score in scores]),
+        _mean([score.after for score in scores]),
+        tuple(
+            fmean(known) if (known := [share for share in column if share is not None]) else None
+            for column in zip(*shares, strict=True)
+        ),
+    )
+
+
+def finding(named: Tensor, labels: Tensor, classes: int, before: LatentMatch, after: LatentMatch) -> Finding:
+    """What one network found, as plain numbers.
+
+    Args:
+        named: the class that it named for each test record, [N].
+        labels: the right ones, [N].
+        classes: how many there are; the share of a class without test records is NaN.
+        before: how well the set keeps the latent distributions under the fresh network.
+        after: and under the trained one.
+    """
+    right = named == labels
+    tested, found = labels.bincount(minlength=classes), labels[right].bincount(minlength=classes)
+    matches = {"before": before, "after": after}
+    plain = {when: [match.cramer_von_mises, match.extremes] for when, match in matches.items()}
+    by_class = (found.double() / tested).tolist()
+    return {"accuracy": [right.double().mean().item()], "by_class": by_class, **plain}
+
+
+def for_each_network(rule: str, choose: Callable[[int], R]) -> Callable[[int], R]:
+    """The records of network j: other `random` ones for each, else those that are chosen once."""
+    if rule == "random":
+        return choose
+    chosen = choose(0)
+    return lambda j: chosen
+
+
+def recovery(score: Score, rows: Mapping[str, Score]) -> float | None:
+    """(accuracy - random) / (full - random), where both are known and apart."""
+    random, full = rows.get("random"), rows.get("full")
+    if random is None or full is None or full.accuracy == random.accuracy:
+        return None
+    return (score.accuracy - random.accuracy) / (full.accuracy - random.accuracy)
+
+
+def _mean(matches: Sequence[LatentMatch]) -> LatentMatch:
+    by_network = [match.by_network for match in matches]
+    return LatentMatch(
+        fmean(match.cramer_von_mises for match in matches),
+        fmean(match.extremes for match in matches),
+        tuple(statistic for own in by_network for statistic in own) if all(by_network) else (),
+    )
