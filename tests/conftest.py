@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch
 
-from lqm import cli
+from lqm.cli.main import main
 from lqm.images.evaluation import EvaluationProtocol
 from lqm.images.sources import load_source
 
@@ -46,7 +46,7 @@ def type_in(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["lqm", *map(str, words)])
         capsys.readouterr()
         try:
-            cli.main()
+            main()
             code = 0
         except SystemExit as stop:
             code = stop.code or 0

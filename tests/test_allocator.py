@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from lqm import allocator
+from lqm.utils import allocator
 
 glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is not glibc")
 

@@ -209,7 +209,7 @@ def test_a_folder_of_images_from_start_to_end(type_in, tmp_path, photos, quick):
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["origin"] == {"source": str(photos), "size": 8, "test_fraction": 0.25}
     assert manifest["class_names"] == ["<b>owl<b>", "cat", "dog"]
-    assert manifest["settings"]["start"] == "herding"
+    assert manifest["settings"]["init"] == "herding"
 
     code, printed, _ = type_in("evaluate", out, "--networks", "convnet:width=4,mlp", "--baselines", "random")
     assert code == 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lqm import demo
+from lqm.api import demo
 from lqm.images.evaluation import PROTOCOLS
 from lqm.recipes import Recipe
 
@@ -11,7 +11,7 @@ from lqm.recipes import Recipe
 def small_demo(monkeypatch, tiny, tiny_protocol):
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
     recipe = Recipe("tiny", "dm", 10, tiny, "tiny")
-    monkeypatch.setattr("lqm.images.planning.fitting_recipe", lambda *_, **__: recipe)
+    monkeypatch.setattr("lqm.images.domain.fitting_recipe", lambda *_, **__: recipe)
 
 
 def test_the_demo_prints_the_table_ends_with_the_page_and_can_be_run_again(small_demo, tmp_path, capsys):

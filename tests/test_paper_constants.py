@@ -39,7 +39,7 @@ IMAGES = {
         "real_batch": 256,
         "init": "random",
         "network": CONVNET,
-        "stepping": "summed",
+        "update": "summed",
     },
     # Sajedi et al., ICCV 2023; the code has 20,000 steps, power 1 and batch norm, against its paper's table.
     "datadam": {
@@ -202,12 +202,12 @@ def check(found, expected):
 
 @pytest.mark.parametrize(("method", "name", "expected"), rows(IMAGES, METHODS))
 def test_defaults_for_images_are_the_papers(method, name, expected):
-    check(default_of(METHODS[method].Settings(), name), expected)
+    check(default_of(METHODS[method].settings(), name), expected)
 
 
 @pytest.mark.parametrize(("method", "name", "expected"), rows(GRAPHS, GRAPH_METHODS))
 def test_defaults_for_graphs_are_the_papers(method, name, expected):
-    check(default_of(GRAPH_METHODS[method].Settings(), name), expected)
+    check(default_of(GRAPH_METHODS[method].settings(), name), expected)
 
 
 @pytest.mark.parametrize(("method", "name", "expected"), rows(STREAMS, CONTINUAL_METHODS))
@@ -218,7 +218,7 @@ def test_defaults_for_streams_are_the_papers(method, name, expected):
 @pytest.mark.parametrize(("source", "per_class"), IDM_COMMANDS)
 def test_recipes_of_idm_are_its_published_commands(source, per_class):
     recipe = load_recipes(source)[f"idm-{per_class}"]
-    found = make_settings(METHODS["idm"].Settings, recipe.settings)
+    found = make_settings(METHODS["idm"].settings, recipe.settings)
     varied = (found.class_weight, found.real_batch, found.queue_interval, found.student_steps)
     assert varied == IDM_COMMANDS[source, per_class]
     common = IMAGES["idm"].keys() - {"class_weight", "real_batch", "queue_interval", "student_steps"}

@@ -24,7 +24,7 @@ def small_work(monkeypatch, tmp_path, tiny, tiny_protocol):
     for name in ("field-1000", "quick-200"):
         monkeypatch.setitem(PROTOCOLS, name, tiny_protocol)
     recipe = Recipe("tiny", "dm", 10, tiny, "quick-200")
-    monkeypatch.setattr("lqm.images.planning.fitting_recipe", lambda *_, **__: recipe)
+    monkeypatch.setattr("lqm.images.domain.fitting_recipe", lambda *_, **__: recipe)
 
 
 def test_condensing_saving_evaluating_and_loading(small_work):

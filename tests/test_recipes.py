@@ -16,7 +16,7 @@ def test_every_recipe_names_a_protocol_a_method_and_settings_that_exist(source, 
     recipe = load_recipes(source)[name]
     assert recipe.protocol in PROTOCOLS
     assert recipe.name.removesuffix("-cpu") == f"{recipe.method}-{recipe.per_class}"
-    make_settings(METHODS[recipe.method].Settings, recipe.settings)
+    make_settings(METHODS[recipe.method].settings, recipe.settings)
 
 
 def test_every_named_source_has_recipes():
@@ -77,7 +77,7 @@ def test_ones_own_images_have_the_papers_settings_for_cifar10():
     own, paper = load_recipes("own"), load_recipes("cifar10")
     for name in own:
         if not own[name].cpu:
-            defaults = METHODS[own[name].method].Settings
+            defaults = METHODS[own[name].method].settings
             assert make_settings(defaults, own[name].settings) == make_settings(
                 defaults, paper[name].settings
             )

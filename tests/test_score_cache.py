@@ -4,10 +4,10 @@ import json
 
 import pytest
 import torch
-from lqm.images.methods.coreset import random_images
 
 from lqm.images import evaluation
 from lqm.images.evaluation import score
+from lqm.images.methods.coresets import random_images
 from lqm.utils.cache import cache_folder
 
 CPU = torch.device("cpu")

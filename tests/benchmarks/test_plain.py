@@ -24,8 +24,8 @@ def pair(source, name, distance, **changed):
     """Our method and the plain loop, alike but for what is changed in the latter."""
     values = {"network": "convnet:width=8", "real_batch": 32, "learning_rate": RATES[name], **OWN[name]}
     kind = METHODS[name]
-    ours = kind(source, DISTANCES[distance], 3, 0, kind.Settings(**values), CPU)
-    return ours, PLAIN[name](source, distance, 3, 0, kind.Settings(**values | changed))
+    ours = kind(source, DISTANCES[distance], 3, 0, kind.settings(**values), CPU)
+    return ours, PLAIN[name](source, distance, 3, 0, kind.settings(**values | changed))
 
 
 def same(ours, plain):

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import lqm
-from lqm import demo
+from lqm.api import demo
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.recipes import Recipe
 from tests.report.making import chosen, tiny_source
@@ -54,7 +54,7 @@ def tiny_work(folder):
         patch.setitem(PROTOCOLS, "tiny", protocol)
         settings = {"steps": 12, "network": "convnet:width=8", "real_batch": 32}
         patch.setattr(
-            "lqm.images.planning.fitting_recipe",
+            "lqm.images.domain.fitting_recipe",
             lambda source, method, per_class, **_: Recipe("tiny", method, per_class, settings, "tiny"),
         )
         yield

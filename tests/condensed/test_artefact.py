@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import lqm
-from lqm import errors
+from lqm.utils import errors
 from lqm.condensed import CondensedImages, artefact
 from lqm.utils.errors import ArtifactError, LqmError
 

@@ -44,9 +44,9 @@ def test_a_folder_holds_every_record_as_a_png_of_its_class(tmp_path, channels, m
         files = sorted((tmp_path / "out" / name).iterdir())
         assert len(files) == len(own) == 2 * mosaic**2
         for path, image in zip(files, own, strict=True):
-            with Image.open(path) as image:
-                assert (image.format, image.mode) == ("PNG", MODES[channels])
-                assert np.array_equal(np.asarray(image), as_bytes(image))
+            with Image.open(path) as stored:
+                assert (stored.format, stored.mode) == ("PNG", MODES[channels])
+                assert np.array_equal(np.asarray(stored), as_bytes(image))
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 

@@ -30,7 +30,7 @@ def real(source):
 def build(real, method, distance="lqm", counts=COUNTS, seed=0, **settings):
     kind = METHODS[method]
     values = {"steps": 6, "width": 16, **SMALL[method], **settings} if kind.matches else {}
-    return kind(real, DISTANCES[distance], counts, seed, kind.Settings(**values), CPU)
+    return kind(real, DISTANCES[distance], counts, seed, kind.settings(**values), CPU)
 
 
 @pytest.mark.parametrize(("method", "distance"), PAIRS)

@@ -27,7 +27,7 @@ SMALL = {
 def build(source, method, distance="lqm", per_class=3, seed=0, **settings):
     kind = METHODS[method]
     values = {"steps": 6, "network": "convnet:width=8", **SMALL[method], **settings}
-    settings = kind.Settings() if method == "random" else kind.Settings(**values)
+    settings = kind.settings() if method == "random" else kind.settings(**values)
     return kind(source, DISTANCES[distance], per_class, seed, settings, CPU)
 
 
@@ -155,7 +155,7 @@ def test_divergence_names_the_class(digits, method):
             return losses.masked_fill(spoiled, torch.inf)
 
     kind = METHODS[method]
-    settings = kind.Settings(steps=2, network="convnet:width=4", **SMALL[method])
+    settings = kind.settings(steps=2, network="convnet:width=4", **SMALL[method])
     with pytest.raises(DivergedError, match="the loss of class '7' became inf at step 1 of 2"):
         run(kind(digits, Spoiled(), 2, 0, settings, CPU), 2, show_progress=False)
 

@@ -36,7 +36,7 @@ def build(digits, real):
             options = CaTSettings(width=16, **settings)
             return CaT(real, DISTANCES[distance], [2] * 10, 0, options, CPU)
         kind = METHODS[method]
-        options = kind.Settings(**SMALL | (QUEUE if method == "idm" else {}) | settings)
+        options = kind.settings(**SMALL | (QUEUE if method == "idm" else {}) | settings)
         return kind(digits, DISTANCES[distance], 2, 0, options, CPU, network=own, compute=compute)
 
     return make

@@ -9,21 +9,18 @@ from .children import Death, digests, run_to_death
 
 NETWORK = "convnet:width=8:depth=2"
 QUEUE = {"student_batch": 16, "student_steps": 2, "queue_interval": 2, "queue_limit": 4}
-SHARED = {"steps": 12, "reuse": 3, "window": 2}
+WINDOW = {"steps": 12, "reuse": 3, "window": 2}
 IMAGES = {"network": NETWORK, "real_batch": 8}
 SHALLOW = {"network": "convnet:width=8:depth=1", "real_batch": 8}
 NODES = {"width": 16}
 
 MODES = {
     "queue-idm": ("digits", {"method": "idm", "settings": {"steps": 12} | IMAGES | QUEUE}),
-    "window-dm": ("digits", {"method": "dm", "settings": SHARED | IMAGES}),
-    "window-datadam": ("digits", {"method": "datadam", "settings": SHARED | IMAGES}),
-    "window-idm": ("digits", {"method": "idm", "settings": SHARED | IMAGES | QUEUE}),
-    "window-cat": ("digits-knn", {"settings": SHARED | NODES}),
+    "window-cat": ("digits-knn", {"settings": WINDOW | NODES}),
     "sketch-dm": ("digits", {"sketch": "dm", "settings": {"steps": 12}}),
     "sketch-idm": ("digits", {"sketch": "idm", "settings": {"steps": 12}}),
     "sketch-cat": ("digits-knn", {"sketch": "cat", "settings": {"steps": 12}}),
-    "compiled-dm": ("digits", {"method": "dm", "compile": "on", "settings": SHARED | SHALLOW}),
+    "compiled-dm": ("digits", {"method": "dm", "compile": "on", "settings": WINDOW | SHALLOW}),
 }
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Unpack, overload
 import torch
 
 from lqm.api.evaluate import score_entry
+from lqm.api.options import CondenseOptions
 from lqm.api.planning import plan_condensation
-from lqm.api.requests import CondenseOptions, CondenseRequest, SourceLike
+from lqm.api.requests import CondenseRequest, SourceLike
 from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, load
 from lqm.engine import Config, RunFolder, resolve_device
 from lqm.engine.events import require_tensorboard

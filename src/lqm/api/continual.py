@@ -8,8 +8,9 @@ from typing import Any, Unpack
 import torch
 from torch import Tensor
 
+from lqm.api.options import ContinualOptions
 from lqm.api.planning import chosen_distance
-from lqm.api.requests import ContinualOptions, ContinualRequest, SourceLike
+from lqm.api.requests import ContinualRequest, SourceLike
 from lqm.banks import Sketch
 from lqm.condensed import CondensedNodes
 from lqm.engine import Config, RunFolder, environment, resolve_device

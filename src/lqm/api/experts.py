@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from lqm.api.domains import domain_of
-from lqm.api.requests import CondenseRequest, ExpertsOptions, ExpertsRequest, SketchRequest, SourceLike
+from lqm.api.options import ExpertsOptions
+from lqm.api.requests import CondenseRequest, ExpertsRequest, SketchRequest, SourceLike
 from lqm.banks import EXPERTS, BankWriter, Experts, require_same_source
 from lqm.engine import environment, recorded, resolve_device
 from lqm.engine.compute import decide

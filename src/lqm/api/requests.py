@@ -7,7 +7,7 @@ not wait for torch.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import tyro
 
@@ -47,11 +47,11 @@ class SourceRequest:
         source: digits, mnist, cifar10, cifar100, tinyimagenet, a folder of class folders, .npz, .parquet; or
             a graph: digits-knn, synthetic:nodes=10000,..., .npz, a folder of Planetoid, Reddit or OGB.
         data_dir: Where the named sources are, else LQM_DATA.
-        size: Images: scale and cut each to this many pixels square.
-        test_fraction: Images: share held out to test by, if the source has no test set (default 0.2).
-        augmentation: Images: what leaves a label right: color,crop,cutout,flip,scale,rotate.
-        features: Graphs without features: degree, spectral, one-hot.
-        split: Graphs: published (default where there is one), random.
+        size: Scale and cut each image to this many pixels square.
+        test_fraction: Test images to hold out if there are none (default 0.2).
+        augmentation: What keeps a label: color,crop,cutout,flip,scale,rotate.
+        features: Of a graph that has none: degree, spectral, one-hot.
+        split: Of a graph: published (default where there is one), random.
         device: Where to compute: auto, cpu, cuda, ...
         show_progress: Whether to show progress and the time left.
     """
@@ -78,8 +78,8 @@ class ComputeRequest(SourceRequest):
     """How networks on images are run.
 
     Attributes:
-        compile: Images: whether networks are compiled: auto (default: if it takes long), on, off.
-        precision: Images: fp32 (default), bf16, auto (the faster one that works).
+        compile: Compile networks on images: auto (default), on, off.
+        precision: Of these networks: fp32 (default), bf16, auto (the faster).
     """
 
     compile: Name = None
@@ -91,16 +91,16 @@ class CondenseRequest(ComputeRequest):
     """What to condense, how, and into how many records.
 
     Attributes:
-        out: Folder for the run and its result, else one in runs/; a stopped run goes on.
+        out: Folder for the run and its result, else one in runs/.
         method: dm (default), datadam, idm, dc, dsa, dance; of graphs: cat (default), puma; or real records:
             random, herding, k-centre, k-means.
-        distance: What is matched: lqm (default), mean, wasserstein, ...; any other word lists them.
-        per_class: Images: synthetic ones of each class (default 10).
-        budget: Graphs: synthetic nodes, or their share of the nodes (default 1%).
-        recipe: Images: settings by name, such as idm-10; `lqm recipes` lists them.
-        sketch: What `lqm sketch` made of the source, in place of passes over it.
-        experts: What `lqm experts` trained on the source, for methods that need it.
-        network: Images: such as convnet:width=64; in Python also a function of shape and classes that
+        distance: lqm (default), mean, ...; any other word lists them.
+        per_class: Synthetic images of each class (default 10).
+        budget: Synthetic nodes, or their share of the nodes (default 1%).
+        recipe: Settings by name, such as idm-10; `lqm recipes` lists them.
+        sketch: What `lqm sketch` made, in place of passes over the data.
+        experts: What `lqm experts` trained on the source, for dance.
+        network: Such as convnet:width=64, or a function of an image's shape and the number of classes that
             returns a module.
         settings: Settings of the method that differ from the recipe and the paper's defaults.
         seed: Everything random follows from it.
@@ -117,7 +117,7 @@ class CondenseRequest(ComputeRequest):
     recipe: Name = None
     sketch: Folder = None
     experts: Folder = None
-    network: Annotated[NetworkLike | None, _option("NAME")] = None
+    network: tyro.conf.Suppress[NetworkLike | None] = None
     settings: tyro.conf.Suppress[Settings | None] = None
     seed: int = 0
     checkpoint_seconds: tyro.conf.Suppress[float] = 10.0
@@ -233,90 +233,3 @@ class ContinualRequest:
     data_dir: Folder = None
     device: str = "auto"
     show_progress: tyro.conf.Suppress[bool] = True
-
-
-class ContinualOptions(TypedDict, total=False):
-    """Keyword arguments of `lqm.continual`; see `ContinualRequest`."""
-
-    out: str | Path | None
-    method: str
-    distance: DistanceLike | None
-    budget: int | str | None
-    classes_per_task: int
-    order: str
-    order_seed: int
-    remainder: str
-    inter_task_edges: bool
-    scoring: str
-    repeats: int
-    sketch: str | Path | None
-    settings: Settings | None
-    seed: int
-    split_seed: int
-    features: str | None
-    data_dir: str | Path | None
-    device: str
-    show_progress: bool
-
-
-class SourceOptions(TypedDict, total=False):
-    """Keyword arguments of every function that looks at data; see `SourceRequest`."""
-
-    data_dir: str | Path | None
-    size: int | None
-    test_fraction: float | None
-    augmentation: Names | None
-    features: str | None
-    split: str | None
-    device: str
-    show_progress: bool
-    compile: str | None
-    precision: str | None
-
-
-class CondenseOptions(SourceOptions, total=False):
-    """Keyword arguments of `lqm.condense`; see `CondenseRequest`."""
-
-    out: str | Path | None
-    method: str | None
-    distance: DistanceLike | None
-    per_class: int | None
-    budget: int | str | None
-    recipe: str | None
-    sketch: str | Path | None
-    experts: str | Path | None
-    network: NetworkLike | None
-    settings: Settings | None
-    seed: int
-    checkpoint_seconds: float
-    evaluate_every: int | None
-    tensorboard: bool
-
-
-class SketchOptions(SourceOptions, total=False):
-    """Keyword arguments of `lqm.sketch`; see `SketchRequest`."""
-
-    method: str | None
-    encoders: int
-    max_per_class: int
-    real_batch: int | None
-    experts: str | Path | None
-    network: str | None
-    settings: Settings | None
-    seed: int
-    classes_per_task: int | None
-    order: str
-    order_seed: int
-    inter_task_edges: bool
-    remainder: str
-    split_seed: int
-
-
-class ExpertsOptions(SourceOptions, total=False):
-    """Keyword arguments of `lqm.experts`; see `ExpertsRequest`."""
-
-    networks: int
-    epochs: int
-    network: str | None
-    settings: Settings | None
-    seed: int

@@ -6,8 +6,9 @@ from typing import Any, Unpack
 
 from lqm.api.domains import domain_of
 from lqm.api.experts import experts_for
+from lqm.api.options import SketchOptions
 from lqm.api.planning import given_settings
-from lqm.api.requests import SketchOptions, SketchRequest, SourceLike
+from lqm.api.requests import SketchRequest, SourceLike
 from lqm.banks import FINENESS, SKETCH, BankWriter, Sketch, settings_to_sketch, sketch_config
 from lqm.engine import environment, recorded, resolve_device
 from lqm.engine.progress import Progress, warn

@@ -23,12 +23,12 @@ class Condense(CondenseRequest):
     Example: lqm condense digits --per-class 10 --out runs/digits
 
     Attributes:
-        per_class: Images: synthetic ones of each class (default 10); 1,10,50 makes three runs.
-        budget: Graphs: synthetic nodes, or their share of the nodes (default 1%); 1%,5% makes two runs.
-        init: What the synthetic set is at first: random, noise, herding, k-centre, k-means.
-        real_batch: Real records of each class in a step; for graphs all of them if not given.
-        set_: A setting of the method, such as steps=500; repeat it for more. docs/methods.md and
-            docs/graphs.md list them.
+        per_class: Synthetic images a class (default 10); 1,10 makes two runs.
+        budget: Synthetic nodes or their share (default 1%); 1%,5% for two.
+        init: The first set: random, noise, herding, k-centre, k-means.
+        real_batch: Real records a class in a step; 0 for all nodes of a graph.
+        set_: A setting of the method, such as steps=500 or network=convnet:width=64;
+            repeat it for more. docs/methods.md and docs/graphs.md list them.
         seed: Everything random follows from it; 0..4 makes five runs.
     """
 

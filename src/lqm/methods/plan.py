@@ -116,7 +116,9 @@ def distance_for(method: str, *, matches: bool, distance: Distance | None) -> Di
     if matches:
         return distance or DISTANCES["lqm"]
     if distance is not None:
-        raise ConfigError(f"method '{method}' matches no distance of features; leave the distance out")
+        raise ConfigError(
+            f"method '{method}' compares no features of real and synthetic records; leave the distance out"
+        )
     return None
 
 

@@ -87,7 +87,8 @@ def kept(
     try:
         _save(folder, key, pack(made))
     except (OSError, SafetensorError) as error:
-        warn(f"the {what} are not kept: {folder} can't be written ({error})")
+        problem = error.strerror if isinstance(error, OSError) else error
+        warn(f"the {what} are not kept: {folder} can't be written ({problem})")
     return made
 
 

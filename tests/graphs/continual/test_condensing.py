@@ -45,7 +45,7 @@ def pseudo_labelled(stream, kept, folder=None, *, show_progress=False):
 @pytest.mark.parametrize("kind", [CaT, PUMA])
 def test_tasks_condensed_together_become_what_each_becomes_alone(distance, kind):
     stream = make_stream(small_graph())
-    settings = kind.Settings(steps=8, width=32)
+    settings = kind.settings(steps=8, width=32)
     found = condensed(stream, distance=DISTANCES[distance], method=kind, settings=settings)
     for task, counts, memory in zip(stream.tasks, COUNTS, found, strict=True):
         real = population(task.graph, task.by_class, stream.names(task), 1)

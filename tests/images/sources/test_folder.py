@@ -221,10 +221,10 @@ def test_images_without_a_class_folder_are_refused(tmp_path):
 def test_a_folder_that_may_not_be_read_is_named(class_folders, monkeypatch):
     root, _ = class_folders()
 
-    def forbidden(path):
+    def forbidden(path, *_):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "read_bytes", forbidden)
+    monkeypatch.setattr(Path, "open", forbidden)
     refused(root, r"0\.png .*Permission denied")
 
 

@@ -208,10 +208,10 @@ def tiny_imagenet(tmp_path):
     for number, wnid in enumerate(wnids):
         (folder / "train" / wnid / "images").mkdir(parents=True)
         (folder / "train" / wnid / f"{wnid}_boxes.txt").write_text("0 0 1 1")
-        for image in range(2):
-            grey = 10 * int(wnid[1:]) + image
+        for place in range(2):
+            grey = 10 * int(wnid[1:]) + place
             image = Image.new("RGB" if number else "L", (64, 64), (grey, grey, grey) if number else grey)
-            image.save(folder / "train" / wnid / "images" / f"{wnid}_{image}.JPEG", quality=100)
+            image.save(folder / "train" / wnid / "images" / f"{wnid}_{place}.JPEG", quality=100)
         Image.new("RGB", (64, 64), (200 + number,) * 3).save(
             folder / "val" / "images" / f"val_{number}.JPEG", quality=100
         )

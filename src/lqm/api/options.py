@@ -1,0 +1,93 @@
+"""The keyword arguments of the public functions, for type checkers; the requests say what each means."""
+
+from pathlib import Path
+from typing import TypedDict
+
+from lqm.api.requests import DistanceLike, Names, NetworkLike, Settings
+
+
+class ContinualOptions(TypedDict, total=False):
+    """Keyword arguments of `lqm.continual`; see `ContinualRequest`."""
+
+    out: str | Path | None
+    method: str
+    distance: DistanceLike | None
+    budget: int | str | None
+    classes_per_task: int
+    order: str
+    order_seed: int
+    remainder: str
+    inter_task_edges: bool
+    scoring: str
+    repeats: int
+    sketch: str | Path | None
+    settings: Settings | None
+    seed: int
+    split_seed: int
+    features: str | None
+    data_dir: str | Path | None
+    device: str
+    show_progress: bool
+
+
+class SourceOptions(TypedDict, total=False):
+    """Keyword arguments of every function that looks at data; see `SourceRequest`."""
+
+    data_dir: str | Path | None
+    size: int | None
+    test_fraction: float | None
+    augmentation: Names | None
+    features: str | None
+    split: str | None
+    device: str
+    show_progress: bool
+    compile: str | None
+    precision: str | None
+
+
+class CondenseOptions(SourceOptions, total=False):
+    """Keyword arguments of `lqm.condense`; see `CondenseRequest`."""
+
+    out: str | Path | None
+    method: str | None
+    distance: DistanceLike | None
+    per_class: int | None
+    budget: int | str | None
+    recipe: str | None
+    sketch: str | Path | None
+    experts: str | Path | None
+    network: NetworkLike | None
+    settings: Settings | None
+    seed: int
+    checkpoint_seconds: float
+    evaluate_every: int | None
+    tensorboard: bool
+
+
+class SketchOptions(SourceOptions, total=False):
+    """Keyword arguments of `lqm.sketch`; see `SketchRequest`."""
+
+    method: str | None
+    encoders: int
+    max_per_class: int
+    real_batch: int | None
+    experts: str | Path | None
+    network: str | None
+    settings: Settings | None
+    seed: int
+    classes_per_task: int | None
+    order: str
+    order_seed: int
+    inter_task_edges: bool
+    remainder: str
+    split_seed: int
+
+
+class ExpertsOptions(SourceOptions, total=False):
+    """Keyword arguments of `lqm.experts`; see `ExpertsRequest`."""
+
+    networks: int
+    epochs: int
+    network: str | None
+    settings: Settings | None
+    seed: int
