@@ -11,6 +11,7 @@ import lqm
 from lqm.api import demo
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.recipes import Recipe
+from tests.browser.waiting import wait_until
 from tests.report.making import chosen, tiny_source
 
 EVIL = "<script>alert(1)</script>"
@@ -154,8 +155,9 @@ def opened(browser):
         page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
         page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
-        page.wait_for_function(
-            "[...document.querySelectorAll('.plot')].every(p => !p.clientWidth || p.querySelector('svg'))"
+        wait_until(
+            page,
+            "[...document.querySelectorAll('.plot')].every(p => !p.clientWidth || p.querySelector('svg'))",
         )
         try:
             yield page

@@ -52,8 +52,8 @@ def test_the_page_never_scrolls_sideways(report, opened):
     with opened(report, width=380) as page:
         for width in (380, 768, 1280, 3840, 380):
             page.set_viewport_size({"width": width, "height": 900})
-            page.wait_for_function("width => innerWidth === width", arg=width)
-            page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
+            wait_until(page, "width => innerWidth === width", width)
+            wait_until(page, "width => document.documentElement.scrollWidth <= width", width)
 
 
 def rises(page, name):

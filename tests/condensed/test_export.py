@@ -121,9 +121,9 @@ def test_parquet_is_laid_out_as_hugging_face_does(tmp_path, channels, mosaic):
     assert features["label"] == {"names": ["naïve", "two words"], "_type": "ClassLabel"}
     assert table["label"].to_pylist() == labels.tolist()
     for cell, image in zip(table["image"].to_pylist(), images, strict=True):
-        with Image.open(BytesIO(cell["bytes"])) as image:
-            assert (image.format, image.mode) == ("PNG", MODES[channels])
-            assert np.array_equal(np.asarray(image), as_bytes(image))
+        with Image.open(BytesIO(cell["bytes"])) as stored:
+            assert (stored.format, stored.mode) == ("PNG", MODES[channels])
+            assert np.array_equal(np.asarray(stored), as_bytes(image))
     assert len({cell["path"] for cell in table["image"].to_pylist()}) == len(labels)
 
 

@@ -20,7 +20,7 @@ MODES = {
     "sketch-dm": ("digits", {"sketch": "dm", "settings": {"steps": 12}}),
     "sketch-idm": ("digits", {"sketch": "idm", "settings": {"steps": 12}}),
     "sketch-cat": ("digits-knn", {"sketch": "cat", "settings": {"steps": 12}}),
-    "compiled-dm": ("digits", {"method": "dm", "compile": "on", "settings": WINDOW | SHALLOW}),
+    "compiled-dm": ("digits", {"method": "dm", "compile": "on", "settings": {"steps": 12} | SHALLOW}),
 }
 
 
