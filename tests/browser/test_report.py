@@ -15,6 +15,7 @@ import lqm
 from lqm.distances.levels import cramer_von_mises_levels
 from lqm.evaluation.cases import latents_of
 from lqm.evaluation.diagnostics import cramer_von_mises, ecdf
+from tests.browser.waiting import wait_until
 from tests.report.making import cases_of, chosen, tiny_source
 
 from .conftest import EVIL
