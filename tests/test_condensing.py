@@ -86,7 +86,7 @@ def test_a_recipe_by_name_brings_method_and_budget(digits):
 def test_what_matches_nothing_takes_no_distance(digits):
     condensed = lqm.condense(digits, method="random", per_class=2, show_progress=False)
     assert condensed.manifest["distance"] is None
-    with pytest.raises(ConfigError, match=r"'random'.*no distance"):
+    with pytest.raises(ConfigError, match=r"'random'.*leave the distance out"):
         lqm.condense(digits, method="random", distance="lqm", per_class=2)
 
 

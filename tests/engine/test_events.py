@@ -7,7 +7,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from lqm.engine import RunFolder, run
 from lqm.engine.events import require_tensorboard
-from lqm.engine.loop import Judge
+from lqm.engine.loop import PeriodicEvaluation
 from lqm.utils.errors import ConfigError, StoppedError
 
 STEPS, EVERY = 12, 5
@@ -55,7 +55,7 @@ def fall(path, *, judge_at=None, seconds=1000.0, tensorboard=True, **method):
             folder,
             show_progress=False,
             checkpoint_seconds=seconds,
-            judge=Judge(find, EVERY),
+            evaluation=PeriodicEvaluation(find, EVERY),
             tensorboard=tensorboard,
         )
 

@@ -12,7 +12,7 @@ import torch
 
 from lqm.engine import RunFolder, run
 from lqm.engine import progress as progress_module
-from lqm.engine.loop import Judge
+from lqm.engine.loop import PeriodicEvaluation
 from lqm.engine.progress import Pace
 from lqm.engine.run import in_use
 from lqm.utils.errors import ArtifactError, ConfigError, DivergedError, StoppedError
@@ -287,7 +287,7 @@ def judged_run(path, steps=10, every=4, *, method=None, at=None, action=None, se
             where,
             checkpoint_seconds=seconds,
             show_progress=False,
-            judge=Judge(judging.find, every),
+            evaluation=PeriodicEvaluation(judging.find, every),
         )
     return method, judging, total
 
@@ -396,12 +396,12 @@ def test_without_a_folder_ctrl_c_in_an_evaluation_is_a_plain_one(interruptible):
     method = Counter()
     judging = Judging(method, 2, at=1, action=lambda: signal.raise_signal(signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
-        run(method, 4, None, show_progress=False, judge=Judge(judging.find, 2))
+        run(method, 4, None, show_progress=False, evaluation=PeriodicEvaluation(judging.find, 2))
 
 
 def test_an_evaluation_is_a_plain_line_when_not_a_terminal(capsys):
     method = Counter()
-    run(method, 3, None, name="count", judge=Judge(Judging(method, 2).find, 2))
+    run(method, 3, None, name="count", evaluation=PeriodicEvaluation(Judging(method, 2).find, 2))
     lines = capsys.readouterr().err.splitlines()
     assert re.match(r"count: .*step 2.*0\.0\d\d ± 0\.010.*tiny", lines[0])
     assert re.match(r"count: .*step 3.*0\.0\d\d ± 0\.010.*tiny", lines[-1])

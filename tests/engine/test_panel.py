@@ -16,15 +16,15 @@ BACK = "\x1b[?25h"  # what a terminal is sent to show its cursor again
 FOUND = {"accuracy": 0.958, "deviation": 0.017, "protocol": "quick-200"}
 
 
-def drawn(width, *, last=None, judge=True, colour="truecolor"):
+def drawn(width, *, last=None, evaluate=True, colour="truecolor"):
     """What a run shows after 200 of 300 steps, in a terminal of that width."""
     console = Console(force_terminal=True, width=width, file=io.StringIO(), color_system=colour)
     with Panel("dm + lqm", 300, 0, console, last) as panel:
         for i in range(200):
             panel.update(i + 1, {"loss": math.exp(-i / 40) + 0.3, "accuracy": 0.25})
-        if judge:
-            panel.judging(200)
-            panel.judged(200, FOUND, 1)
+        if evaluate:
+            panel.evaluating(200)
+            panel.evaluated(200, FOUND, 1)
         with console.capture() as capture:
             console.print(panel.drawn())
     return capture.get()
@@ -65,14 +65,14 @@ def test_there_is_no_colour_where_none_is_wanted(monkeypatch):
 
 
 def test_what_was_evaluated_before_is_shown_and_nothing_where_nothing_was():
-    assert "evaluated" not in drawn(80, judge=False)
-    assert "95.8 % ± 1.7 at step 100" in drawn(80, judge=False, last={"step": 100, **FOUND})
+    assert "evaluated" not in drawn(80, evaluate=False)
+    assert "95.8 % ± 1.7 at step 100" in drawn(80, evaluate=False, last={"step": 100, **FOUND})
 
 
 def test_an_evaluation_that_goes_on_is_shown():
     console = Console(force_terminal=True, width=80, file=io.StringIO(), color_system=None)
     with Panel("dm", 10, 0, console, None) as panel:
-        panel.judging(5)
+        panel.evaluating(5)
         with console.capture() as capture:
             console.print(panel.drawn())
     assert "evaluating  at step 5 ..." in capture.get()

@@ -12,8 +12,8 @@ from lqm.api.requests import CondenseRequest, SourceLike
 from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, load
 from lqm.engine import Config, RunFolder, resolve_device
 from lqm.engine.events import require_tensorboard
-from lqm.engine.loop import Judge
-from lqm.engine.progress import Verdict, warn
+from lqm.engine.loop import PeriodicEvaluation
+from lqm.engine.progress import Evaluated, warn
 from lqm.evaluation.spread import Spread
 from lqm.methods.plan import Following, Plan, learn
 from lqm.utils.errors import ArtifactError, ConfigError
@@ -55,16 +55,16 @@ def run_condensation(request: CondenseRequest) -> CondensedSet:
     device = resolve_device(request.device)
     _check_following(request)
     plan = plan_condensation(request, device)
-    judge = None
+    evaluation = None
     if request.evaluate_every:
-        judge = Judge(lambda: _evaluate(plan, device), request.evaluate_every)
-    following = Following(request.show_progress, request.checkpoint_seconds, judge, request.tensorboard)
+        evaluation = PeriodicEvaluation(lambda: _evaluate(plan, device), request.evaluate_every)
+    following = Following(request.show_progress, request.checkpoint_seconds, evaluation, request.tensorboard)
 
     def scored(condensed: CondensedSet) -> CondensedSet:
         """With the last evaluation along the way, if there are any, recorded as one of `lqm evaluate`."""
         return (
             condensed.with_score(score_entry(condensed, plan.source, seed=0, device=device))
-            if judge
+            if evaluation
             else condensed
         )
 
@@ -72,7 +72,7 @@ def run_condensation(request: CondenseRequest) -> CondensedSet:
         return scored(learn(plan, None, following))
     with RunFolder(Path(request.out), plan.config, plan.record["environment"], steps=plan.steps) as folder:
         finished = _finished(folder.path, plan.config | {"steps": plan.steps})
-        if finished and (judge or request.tensorboard):
+        if finished and (evaluation or request.tensorboard):
             warn("there are no steps left to evaluate along the way, or to write event files of")
         return finished or scored(learn(plan, folder, following).write(folder.path))
 
@@ -86,7 +86,7 @@ def _check_following(request: CondenseRequest) -> None:
         require_tensorboard()
 
 
-def _evaluate(plan: Plan, device: torch.device) -> Verdict:
+def _evaluate(plan: Plan, device: torch.device) -> Evaluated:
     """What `lqm evaluate` would find of the set as it is now."""
     found = score_entry(plan.result(), plan.source, seed=0, device=device)
     return {

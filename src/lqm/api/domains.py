@@ -1,19 +1,18 @@
-"""The kinds of data there are, and which of them a request is about."""
+"""The kinds of data there are, and which of them a request or a set is about."""
 
 from dataclasses import fields
 from pathlib import Path
 
 from lqm.api.requests import SourceRequest
+from lqm.condensed import CondensedSet
 from lqm.graphs.domain import GRAPHS
-from lqm.graphs.sources import GRAPHS as GRAPH_NAMES
-from lqm.graphs.sources import is_graph
 from lqm.images.domain import IMAGES
-from lqm.images.sources import SOURCES
 from lqm.methods.domain import Domain
 from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.names import choose
 
-DOMAINS = (IMAGES, GRAPHS)
+# The first that owns a source is asked; images take what no other kind does.
+DOMAINS = (GRAPHS, IMAGES)
 
 
 def domain_of(request: SourceRequest) -> Domain:
@@ -24,21 +23,26 @@ def domain_of(request: SourceRequest) -> Domain:
         DataError: when a path leads nowhere.
     """
     source = request.source
-    graph = is_graph(source, request.data_dir)
-    if not graph and isinstance(source, str) and not Path(source).expanduser().exists():
+    domain = next(domain for domain in DOMAINS if domain.owns(source, request.data_dir))
+    if domain is DOMAINS[-1] and isinstance(source, str) and not Path(source).expanduser().exists():
         _require_named(source)
-    domain = GRAPHS if graph else IMAGES
     for other in DOMAINS:
         if other is not domain:
             _refuse_options(request, domain, other)
     return domain
 
 
+def domain_of_set(condensed: CondensedSet) -> Domain:
+    """The kind of data that a condensed set is."""
+    return next(domain for domain in DOMAINS if isinstance(condensed, domain.condensed))
+
+
 def _require_named(source: str) -> None:
     if Path(source).suffix or "/" in source:
         raise DataError(f"there is no {Path(source).expanduser()}; name a file or folder that is there")
+    names = {name: name for domain in DOMAINS for name in domain.names}
     try:
-        choose(source, {**SOURCES, **GRAPH_NAMES}, "source")
+        choose(source, names, "source")
     except ConfigError as error:
         raise ConfigError(
             f"{error}, or the path of a folder of class folders, a .npz, a .parquet or a graph"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lqm.engine.progress import Verdict
+from lqm.engine.progress import Evaluated
 from lqm.engine.run import Metrics
 from lqm.utils.errors import ConfigError
 
@@ -31,7 +31,7 @@ class Events:
                 self._writer.add_scalar(name, value, step)
         self._writer.flush()
 
-    def judged(self, step: int, found: Verdict) -> None:
+    def evaluated(self, step: int, found: Evaluated) -> None:
         """What an evaluation found after so many steps."""
         numbers = {f"evaluation/{name}": value for name, value in found.items() if isinstance(value, float)}
         self.log([(step, numbers)])

@@ -17,7 +17,7 @@ from torch import Tensor
 from lqm.condensed import CondensedSet
 from lqm.engine.events import events_in
 from lqm.engine.panel import follow
-from lqm.engine.progress import Verdict, warn
+from lqm.engine.progress import Evaluated, warn
 from lqm.engine.run import Metrics, RunFolder
 from lqm.utils.errors import ConfigError, DivergedError, StoppedError
 
@@ -45,18 +45,18 @@ class Method(Protocol):
 
 
 @dataclass(frozen=True)
-class Judge:
-    """How a set is judged along the way: `find` scores it, after every so many steps and the last."""
+class PeriodicEvaluation:
+    """How a set is evaluated along the way: `find` scores it, after every so many steps and the last."""
 
-    find: Callable[[], Verdict]
+    find: Callable[[], Evaluated]
     every: int
 
     def due(self, done: int, steps: int) -> bool:
-        """Whether the set is to be judged after `done` of the steps."""
+        """Whether the set is to be evaluated after `done` of the steps."""
         return done > 0 and (done % self.every == 0 or done == steps)
 
     def left(self, done: int, steps: int) -> int:
-        """How often it is to be judged after that."""
+        """How often it is to be evaluated after that."""
         return math.ceil(steps / self.every) - math.ceil(done / self.every)
 
 
@@ -68,14 +68,14 @@ def run(
     name: str = "condense",
     checkpoint_seconds: float = 10.0,
     show_progress: bool = True,
-    judge: Judge | None = None,
+    evaluation: PeriodicEvaluation | None = None,
     tensorboard: bool = False,
 ) -> float:
     """Bring a method to `steps` steps, from the folder's last checkpoint if there is one.
 
     A run that was stopped or killed and taken up again ends bit for bit like one that was not. Gives the
     seconds that all steps took, those before it was stopped included. With `checkpoint_seconds` 0 every step
-    is saved. A step is saved before it is judged; what the judge found is kept in the folder, and made up for
+    is saved. A step is saved before it is evaluated; what was found is kept in the folder, and made up for
     if the run was stopped meanwhile. `tensorboard` writes event files to the folder as well.
 
     Raises:
@@ -96,27 +96,27 @@ def run(
         follow(name, steps, first, last=last, shown=show_progress) as bar,
     ):
 
-        def evaluate(judge: Judge) -> bool:
-            """Judge the set as it is; whether that was not interrupted."""
-            bar.judging(done)
+        def evaluate(evaluation: PeriodicEvaluation) -> bool:
+            """PeriodicEvaluation the set as it is; whether that was not interrupted."""
+            bar.evaluating(done)
             try:
                 with stops.at_once():
-                    found = judge.find()
+                    found = evaluation.find()
             except _InterruptedError:
                 return False
             if events:
-                events.judged(done, found)
+                events.evaluated(done, found)
             if folder:
                 folder.log_evaluation(done, found)
-            bar.judged(done, found, judge.left(done, steps))
+            bar.evaluated(done, found, evaluation.left(done, steps))
             return True
 
         stopping = False
         if last and last["step"] == first:
             if events:
-                events.judged(first, last)
-        elif judge and judge.due(first, steps):
-            stopping = not evaluate(judge)
+                events.evaluated(first, last)
+        elif evaluation and evaluation.due(first, steps):
+            stopping = not evaluate(evaluation)
         for i in range(first, steps):
             if stopping:
                 break
@@ -128,7 +128,7 @@ def run(
                 seconds = time.monotonic() - began
                 total += seconds
                 stopping = bool(stops.requests)
-                due = judge is not None and judge.due(done, steps)
+                due = evaluation is not None and evaluation.due(done, steps)
                 if folder:
                     pending.append((i, {**metrics, "seconds": round(seconds, 6)}))
                     # A state that is slow to save is saved more rarely, so that it costs a tenth at most.
@@ -151,8 +151,8 @@ def run(
                     f"{error} at step {done} of {steps}; {good}. A lower learning rate usually helps."
                 ) from None
             bar.update(done, metrics)
-            if judge and due and not stopping:
-                stopping = not evaluate(judge)
+            if evaluation and due and not stopping:
+                stopping = not evaluate(evaluation)
                 saved_at = time.monotonic()
     if stops.requests:
         number = stops.requests[0]

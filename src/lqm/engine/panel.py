@@ -14,7 +14,7 @@ from rich.progress import BarColumn
 from rich.table import Table
 from rich.text import Text
 
-from lqm.engine.progress import Pace, Progress, Verdict, console_for
+from lqm.engine.progress import Evaluated, Pace, Progress, console_for
 
 _WIDEST = 80
 _REFRESHES_A_SECOND = 4
@@ -22,7 +22,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 
 def follow(
-    what: str, total: int, done: int = 0, *, last: Verdict | None = None, shown: bool = True
+    what: str, total: int, done: int = 0, *, last: Evaluated | None = None, shown: bool = True
 ) -> "Panel | Progress":
     """A panel at a terminal, plain lines elsewhere; use it in a `with` block.
 
@@ -83,12 +83,12 @@ class Panel:
         console: the terminal.
     """
 
-    def __init__(self, what: str, total: int, done: int, console: Console, last: Verdict | None) -> None:
+    def __init__(self, what: str, total: int, done: int, console: Console, last: Evaluated | None) -> None:
         self._what, self._console, self._pace = what, console, Pace(total, done, disable=True)
         self._metrics: Mapping[str, float] = {}
         self._courses: dict[str, Course] = {}
         self._found = "" if last is None else _found_in_words(last["step"], last)
-        self._judging = ""
+        self._evaluating = ""
         self._process = psutil.Process()
         self._live = Live(
             console=console,
@@ -105,7 +105,7 @@ class Panel:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._judging = ""
+        self._evaluating = ""
         self._live.stop()
 
     def update(self, done: int, metrics: Mapping[str, float]) -> None:
@@ -117,15 +117,15 @@ class Panel:
             self._courses[name].add(value)
         self._metrics = metrics
 
-    def judging(self, step: int) -> None:
+    def evaluating(self, step: int) -> None:
         """An evaluation begins after so many steps."""
-        self._judging = f"at step {step} ..."
+        self._evaluating = f"at step {step} ..."
         self._pace.pause()
 
-    def judged(self, step: int, found: Verdict, left: int) -> None:
+    def evaluated(self, step: int, found: Evaluated, left: int) -> None:
         """It has ended, and so many are still to come."""
         self._pace.go_on(left)
-        self._found, self._judging = _found_in_words(step, found), ""
+        self._found, self._evaluating = _found_in_words(step, found), ""
 
     def drawn(self) -> RenderableType:
         """The panel as it is now."""
@@ -145,7 +145,7 @@ class Panel:
             # Borders and gaps take the other eight columns.
             room = width - label - len(number) - 8
             table.add_row(name, Text.assemble(number, "  ", (self._courses[name].drawn(room), "cyan")))
-        for name, words in (("evaluated", self._found), ("evaluating", self._judging)):
+        for name, words in (("evaluated", self._found), ("evaluating", self._evaluating)):
             if words:
                 table.add_row(name, words)
         table.add_row("memory", self._memory())
@@ -159,6 +159,6 @@ class Panel:
         return words
 
 
-def _found_in_words(step: int, found: Verdict) -> str:
+def _found_in_words(step: int, found: Evaluated) -> str:
     beyond = "" if found["deviation"] is None else f" ± {100 * found['deviation']:.1f}"
     return f"{100 * found['accuracy']:.1f} %{beyond} at step {step}"

@@ -16,7 +16,7 @@ from rich.text import Text
 _SECONDS_BETWEEN_LINES = 5.0
 
 # What an evaluation along the way found: accuracy, deviation (None of one network), protocol, and more.
-Verdict = Mapping[str, Any]
+Evaluated = Mapping[str, Any]
 
 
 def warn(message: str) -> None:
@@ -118,11 +118,11 @@ class Progress:
             rate = f"{self._pace.rate:.1f}/s" if self._pace.rate else "?/s"
             self._say(f"{done}/{self._total}  {rate}  {self._pace.left} left  {numbers}")
 
-    def judging(self, step: int) -> None:
+    def evaluating(self, step: int) -> None:
         """An evaluation begins after so many steps."""
         self._pace.pause()
 
-    def judged(self, step: int, found: Verdict, left: int) -> None:
+    def evaluated(self, step: int, found: Evaluated, left: int) -> None:
         """It has ended, and so many are still to come."""
         self._pace.go_on(left)
         if self._plain:

@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 from torch import Tensor
 
 from lqm.engine.checkpoint import Checkpoint, latest_checkpoint, save_checkpoint
-from lqm.engine.progress import Verdict, warn
+from lqm.engine.progress import Evaluated, warn
 from lqm.utils.errors import ArtifactError, ConfigError
 from lqm.utils.files import is_temporary, remove_temporaries, write_atomically
 from lqm.utils.old_names import current_config
@@ -112,11 +112,11 @@ class RunFolder:
         """Append metrics, one JSON object a line."""
         _append(self._metrics, [{"step": step, **metrics} for step, metrics in entries])
 
-    def log_evaluation(self, step: int, found: Verdict) -> None:
+    def log_evaluation(self, step: int, found: Evaluated) -> None:
         """Append what an evaluation found after so many steps."""
         _append(self._evaluations, [{"step": step, **found}])
 
-    def last_evaluation(self) -> Verdict | None:
+    def last_evaluation(self) -> Evaluated | None:
         """What the last one found, with its `step`, if there is one."""
         return last_line(self._evaluations)
 

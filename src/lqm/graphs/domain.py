@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from lqm.condensed import CondensedNodes
 from lqm.distances import DISTANCES
 from lqm.graphs.budget import parse_budget, shares
 from lqm.graphs.continual.planning import stream_source
@@ -13,7 +14,8 @@ from lqm.graphs.evaluation import NODES as EVALUATOR
 from lqm.graphs.methods import METHODS
 from lqm.graphs.population import joined, population
 from lqm.graphs.problem import GraphProblem
-from lqm.graphs.sources import GraphSource, load_graph
+from lqm.graphs.sources import GRAPHS as NAMES
+from lqm.graphs.sources import GraphSource, is_graph, load_graph
 from lqm.graphs.stream import Stream, make_stream
 from lqm.methods.domain import Choices, Domain, Prepared
 from lqm.recipes import Recipe
@@ -107,6 +109,9 @@ def _describe_budget(wanted: int, counts: Sequence[int], source: GraphSource) ->
 GRAPHS = Domain(
     name="graphs",
     article="a graph",
+    condensed=CondensedNodes,
+    names=NAMES,
+    owns=is_graph,
     options=("budget", "features", "split", "classes_per_task"),
     instead={"per_class": "give a budget instead"},
     methods=METHODS,

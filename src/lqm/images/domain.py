@@ -6,13 +6,14 @@ from typing import Any
 
 import torch
 
+from lqm.condensed import CondensedImages
 from lqm.distances import DISTANCES
 from lqm.engine.compute import Compute, decide
 from lqm.images.evaluation import IMAGES as EVALUATOR
 from lqm.images.methods import METHODS
 from lqm.images.networks import count_activations, factory_name
 from lqm.images.problem import ImageProblem
-from lqm.images.sources import ImageSource, load_source
+from lqm.images.sources import SOURCES, ImageSource, load_source
 from lqm.methods.domain import Choices, Domain, Prepared
 from lqm.recipes import Recipe, fitting_recipe, named_recipe
 from lqm.utils.errors import ConfigError, DataError
@@ -126,6 +127,9 @@ def _per_class(per_class: int, source: ImageSource) -> int:
 IMAGES = Domain(
     name="images",
     article="images",
+    condensed=CondensedImages,
+    names=SOURCES,
+    owns=lambda source, data_dir: True,
     options=(
         "per_class",
         "recipe",

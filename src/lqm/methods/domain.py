@@ -1,12 +1,14 @@
 """A kind of data: all that the public functions need to know of images, or of graphs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from lqm.banks import Experts, Sketch
+from lqm.condensed import CondensedSet
 from lqm.distances import Distance
 from lqm.evaluation.evaluator import Evaluator
 from lqm.methods.problem import Problem
@@ -71,6 +73,9 @@ class Domain:
     Attributes:
         name: such as `images`.
         article: the same in a sentence, such as `a graph`.
+        condensed: the class of its condensed sets.
+        names: the names of its sources.
+        owns: whether a source, looked for in a folder of data, is of this kind.
         options: the fields of a request that are for this kind alone.
         instead: what to give in place of an option of the other kind.
         methods: the methods by name.
@@ -85,6 +90,9 @@ class Domain:
 
     name: str
     article: str
+    condensed: type[CondensedSet]
+    names: Collection[str]
+    owns: Callable[[object, str | Path | None], bool]
     options: tuple[str, ...]
     instead: Mapping[str, str]
     methods: Mapping[str, MethodSpec]

@@ -9,7 +9,7 @@ from typing import Any
 from lqm.condensed import CondensedSet
 from lqm.distances import DISTANCES, Distance
 from lqm.engine import Config, Method, RunFolder, run
-from lqm.engine.loop import Judge
+from lqm.engine.loop import PeriodicEvaluation
 from lqm.engine.progress import warn
 from lqm.utils.errors import ConfigError
 
@@ -61,13 +61,13 @@ class Following:
     Attributes:
         show_progress: whether to show the steps and the time left.
         checkpoint_seconds: time between checkpoints.
-        judge: evaluates the set along the way.
+        evaluation: evaluates the set along the way.
         tensorboard: whether to write event files to the run folder.
     """
 
     show_progress: bool = True
     checkpoint_seconds: float = 10.0
-    judge: Judge | None = None
+    evaluation: PeriodicEvaluation | None = None
     tensorboard: bool = False
 
 
@@ -92,7 +92,7 @@ def learn(plan: Plan, folder: RunFolder | None, following: Following) -> Condens
         plan.steps,
         folder,
         name=plan.title,
-        judge=following.judge,
+        evaluation=following.evaluation,
         tensorboard=following.tensorboard,
         **shown,
     )
