@@ -165,7 +165,7 @@ class SketchTargets:
             GroupTarget(
                 classes,
                 [transforms[label] for label in classes] if transforms else (),
-                self._objective.match([self._samples(shard, classes)], classes),
+                self._objective.match([(classes, self._samples(shard, classes))]),
             )
             for classes in self._groups
         ]

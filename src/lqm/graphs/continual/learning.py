@@ -7,12 +7,15 @@ import torch
 from torch import Tensor
 
 from lqm.condensed import CondensedNodes
+from lqm.engine.optimizers import load_moments, save_moments
 from lqm.engine.randomness import seeded
 from lqm.graphs.continual.settings import LearningSettings
 from lqm.graphs.graph import as_graph
 from lqm.graphs.networks import GraphNetwork, Inputs, make_network
 from lqm.graphs.stream import Stream, Task
 from lqm.graphs.training import TrainingSet, accuracy, adam, together, train
+
+_MOMENTS = "adam.{name}.{moment}"
 
 
 class Learner:
@@ -47,23 +50,17 @@ class Learner:
     def state(self) -> dict[str, Tensor]:
         """Weights, and the moments of their Adam."""
         weights = {f"network.{name}": part for name, part in self.network.state_dict().items()}
-        moments = {
-            f"adam.{number}.{name}": part
-            for number, weight in enumerate(self.network.parameters())
-            for name, part in self._optimizer.state[weight].items()
-        }
-        return {name: part.detach().clone() for name, part in (weights | moments).items()}
+        state = weights | save_moments(self._optimizer, self._numbered(), _MOMENTS)
+        return {name: part.detach().clone() for name, part in state.items()}
 
     def load_state(self, state: dict[str, Tensor]) -> None:
-        """Take up weights and moments again."""
+        """Load weights and moments."""
         weights = {name: part for name, part in state.items() if name.startswith("network.")}
         self.network.load_state_dict({name.removeprefix("network."): part for name, part in weights.items()})
-        parameters = list(self.network.parameters())
-        for name, part in state.items():
-            if name.startswith("adam."):
-                _, number, moment = name.split(".")
-                kept = self._optimizer.state[parameters[int(number)]]
-                kept[moment] = part.to(self._device, copy=True)
+        load_moments(self._optimizer, self._numbered(), _MOMENTS, state)
+
+    def _numbered(self) -> dict[str, Tensor]:
+        return {str(number): weight for number, weight in enumerate(self.network.parameters())}
 
     def _begin(self, number: int) -> None:
         with seeded(self._seed, f"{self._purpose}: network", number):

@@ -47,33 +47,24 @@ class FeatureMatching:
         return [real.by_class(readout) for readout in encoder.encode(real.inputs)]
 
     def match(
-        self,
-        samples: Iterable[Samples],
-        classes: Sequence[int],
-        draws: torch.Generator | None = None,
+        self, parts: Iterable[tuple[Sequence[int], Samples]], draws: torch.Generator | None = None
     ) -> FeatureTarget:
-        """The target that samples make; they may come in parts, which hold some of the classes each."""
+        """The target that samples make; each part has those of some classes."""
         whole: FeatureTarget = []
         done = 0
-        for part in samples:
-            counts = [self._counts[label] for label in classes[done : done + len(part[0])]]
-            for number, distance in enumerate(self.distances(len(part))):
-                groups = class_targets(distance, part[number], counts, draws)
-                moved = [Group([done + place for place in group.classes], group.target) for group in groups]
-                whole[number : number + 1] = [[*(whole[number] if done else []), *moved]]
+        for classes, samples in parts:
+            counts = [self._counts[label] for label in classes]
+            distances = self.distances(len(samples))
+            whole = whole or [[] for _ in distances]
+            for groups, distance, sample in zip(whole, distances, samples, strict=True):
+                for places, target in class_targets(distance, sample, counts, draws):
+                    groups.append(Group([done + place for place in places], target))
             done += len(counts)
         return whole
 
     def target(self, encoder: Encoder, batches: Iterable[Batch], draws: torch.Generator) -> FeatureTarget:
         """The distances' targets for the real records of some classes."""
-        classes: list[int] = []
-
-        def samples() -> Iterable[Samples]:
-            for batch in batches:
-                classes.extend(batch.classes)
-                yield self.samples(encoder, batch)
-
-        return self.match(samples(), classes, draws)
+        return self.match(((batch.classes, self.samples(encoder, batch)) for batch in batches), draws)
 
     def loss(self, encoder: Encoder, target: FeatureTarget, synthetic: Batch) -> Tensor:
         """One loss a class, [C]."""
