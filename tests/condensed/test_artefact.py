@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import lqm
-from lqm.utils import errors
 from lqm.condensed import CondensedImages, artefact
+from lqm.utils import errors
 from lqm.utils.errors import ArtifactError, LqmError
 
 

@@ -7,11 +7,11 @@ import lqm
 from lqm.distances import DISTANCES
 from lqm.graphs.continual import CONTINUAL_METHODS
 from lqm.graphs.continual.learning import Learner
+from tests.contract.making import small_settings
 from tests.graphs.continual.making import same
 
 MATCHING = [name for name, kind in CONTINUAL_METHODS.items() if kind.condense]
 LEARNING = {"classifier": "gcn:width=8:depth=2", "epochs": 3}
-MEMORY = {"cat": {"steps": 2, "width": 16}, "puma": {"steps": 2, "width": 16, "updates": 2}}
 TASKS = 3
 
 
@@ -31,7 +31,7 @@ def learn(source, method, **options):
         method=method,
         budget=10 if CONTINUAL_METHODS[method].has_memory else None,
         classes_per_task=4,
-        settings=LEARNING | MEMORY.get(method, {}),
+        settings=LEARNING | small_settings(CONTINUAL_METHODS[method].memory),
         device="cpu",
         show_progress=False,
         **options,

@@ -1,233 +1,237 @@
-"""What every method promises, and with every distance if it matches."""
+"""What every method promises, of images and of graphs, and with every distance if it matches one."""
+
+from dataclasses import fields, replace
+from itertools import combinations
 
 import pytest
 import torch
 
 import lqm
-from lqm.distances import DISTANCES
-from lqm.distances.mean import Mean
 from lqm.engine import run
-from lqm.images.methods import METHODS
+from lqm.graphs.graph import Graph
 from lqm.images.sources import Images, ImageSource
-from lqm.utils.errors import DivergedError
+from lqm.methods.rules import RULES
+from lqm.utils.errors import ConfigError, DivergedError
+from tests.contract.making import (
+    CHOOSING,
+    EVERY,
+    LEARNING,
+    MATCHING,
+    PAIRS,
+    SPECS,
+    assert_same,
+    copied,
+    small_settings,
+    steps,
+)
 
-MATCHING = [name for name, kind in METHODS.items() if kind.matches]
-CHOOSING = [name for name in METHODS if name not in MATCHING]
-PAIRS = [(method, distance) for method in MATCHING for distance in DISTANCES]
-CPU = torch.device("cpu")
-SMALL_QUEUE = {"student_batch": 16, "student_steps": 2, "queue_interval": 2, "queue_limit": 4}
-SMALL = {
-    "dm": {"real_batch": 32},
-    "datadam": {"real_batch": 32},
-    "idm": {"real_batch": 32, **SMALL_QUEUE},
-    **{name: {"batch": 32} for name in CHOOSING},
-}
-
-
-def build(source, method, distance="lqm", per_class=3, seed=0, **settings):
-    kind = METHODS[method]
-    values = {"steps": 6, "network": "convnet:width=8", **SMALL[method], **settings}
-    settings = kind.settings() if method == "random" else kind.settings(**values)
-    return kind(source, DISTANCES[distance], per_class, seed, settings, CPU)
+IMAGES = [method for domain, method in EVERY if domain == "images"]
+WITH_NETWORKS = [method for method in IMAGES if "network" in small_settings(SPECS["images", method].settings)]
+WITH_EXPERTS = [method for method in IMAGES if SPECS["images", method].experts]
 
 
-@pytest.mark.parametrize(("method", "distance"), PAIRS)
-def test_steps_move_the_images_and_the_result_is_a_legal_set(digits, method, distance):
-    learner = build(digits, method, distance)
+def condense(methods, domain, method, per_class=2, source=None, **options):
+    """A short run by the public function."""
+    settings = small_settings(SPECS[domain, method].settings)
+    if "network" in options:
+        settings.pop("network")
+    return lqm.condense(
+        source or methods[domain].source,
+        method=method,
+        settings=settings,
+        show_progress=False,
+        **methods[domain].budget(per_class),
+        **options,
+    )
+
+
+@pytest.mark.parametrize(("domain", "method", "distance"), PAIRS)
+def test_steps_move_the_set_and_the_result_is_legal(methods, domain, method, distance):
+    learner = methods.build(domain, method, distance)
     before = learner.result()
-    run(learner, 6, show_progress=False)
-    after = learner.result()
-    assert not after.images.equal(before.images)
-    assert after.images.shape == (30, 1, 8, 8)
-    assert after.images.min() >= 0
-    assert after.images.max() <= 1
-    assert after.labels.tolist() == [c for c in range(10) for _ in range(3)]
-    assert after.class_names == digits.class_names
+    run(learner, 3, show_progress=False)
+    after, kind = learner.result(), methods[domain]
+    kind.require_legal(after)
+    assert not after.data.equal(before.data)
+    assert after.data.shape == before.data.shape
+    assert after.labels.tolist() == [c for c, count in enumerate(kind.counts) for _ in range(count)]
+    assert after.class_names == kind.source.class_names
 
 
-@pytest.mark.parametrize(("method", "distance"), PAIRS)
-def test_a_state_taken_up_again_goes_on_bit_for_bit(digits, method, distance):
-    straight, first, second = (build(digits, method, distance) for _ in range(3))
-    for i in range(4):
-        straight.step(i)
-    for i in range(2):
-        first.step(i)
-    state = {name: tensor.clone() for name, tensor in first.state().items()}
+@pytest.mark.parametrize(("domain", "method", "distance"), PAIRS)
+def test_a_state_taken_up_again_goes_on_bit_for_bit(methods, domain, method, distance):
+    straight, first, second = (methods.build(domain, method, distance) for _ in range(3))
+    steps(straight, 0, 4)
+    steps(first, 0, 2)
+    state = copied(first.state())
     for _ in range(2):
         second.load_state(state)
-        for i in range(2, 4):
-            second.step(i)
-    assert second.result().images.equal(straight.result().images)
-    assert second.state().keys() == straight.state().keys()
-    assert all(tensor.equal(straight.state()[name]) for name, tensor in second.state().items())
+        steps(second, 2, 4)
+    assert second.result().data.equal(straight.result().data)
+    assert_same(second.state(), straight.state())
 
 
-@pytest.mark.parametrize("method", CHOOSING)
-def test_what_chooses_gives_distinct_real_images_and_goes_on_bit_for_bit(digits, method):
-    straight, first, second = (build(digits, method, per_class=5) for _ in range(3))
-    for i in range(4):
-        straight.step(i)
-    for i in range(2):
-        first.step(i)
-    second.load_state({name: tensor.clone() for name, tensor in first.state().items()})
-    for i in range(2, 4):
-        second.step(i)
-    condensed = second.result()
-    assert condensed.images.equal(straight.result().images)
-    for label in range(10):
-        real = {tuple(p.flatten().tolist()) for p in digits.train.of_class(label)}
-        chosen = {tuple(p.flatten().tolist()) for p in condensed.images[condensed.labels == label]}
-        assert len(chosen) == 5
+@pytest.mark.parametrize(("domain", "method", "distance"), PAIRS)
+def test_the_loss_falls(methods, domain, method, distance):
+    """Measured on encoders and batches that no step has used, at ten times the paper's rate."""
+    (rate,) = [f.default for f in fields(SPECS[domain, method].settings) if f.name == "learning_rate"]
+    plain = {"init": "noise", "class_weight": 0, "mosaic": 1, "outer": 1, "width": 64}
+    learner = methods.build(domain, method, distance, learning_rate=10 * rate, **plain)
+    before = unseen_loss(learner)
+    for first in range(0, 60, 10):
+        steps(learner, first, first + 10)
+        if unseen_loss(learner) < 0.8 * before:
+            return
+    pytest.fail(f"the loss fell from {before} to no less than {unseen_loss(learner)}")
+
+
+def unseen_loss(learner):
+    """The losses that some later steps meet, without keeping the steps."""
+    state = copied(learner.state())
+    total = 0.0
+    for i in range(1000, 1003):
+        total += learner.step(i)["loss"]
+        learner.load_state(state)
+    return total
+
+
+@pytest.mark.parametrize(("domain", "method"), CHOOSING)
+def test_what_chooses_gives_distinct_real_records_and_goes_on_bit_for_bit(methods, domain, method):
+    straight, first, second = (methods.build(domain, method) for _ in range(3))
+    steps(straight, 0, 4)
+    steps(first, 0, 2)
+    second.load_state(copied(first.state()))
+    steps(second, 2, 4)
+    condensed, kind = second.result(), methods[domain]
+    assert condensed.data.equal(straight.result().data)
+    for label, records in enumerate(kind.records):
+        real = {tuple(record) for record in records.flatten(1).tolist()}
+        chosen = {tuple(record) for record in condensed.data[condensed.labels == label].flatten(1).tolist()}
+        assert len(chosen) == kind.counts[label]
         assert chosen <= real
 
 
-@pytest.mark.parametrize(("method", "distance"), PAIRS)
-def test_the_loss_falls(digits, method, distance):
-    """Judged on a network and a batch that no step has seen."""
-    own = {"dm": {"learning_rate": 3.0}, "datadam": {"learning_rate": 0.3}, "idm": {"class_weight": 0}}
-    shape = {"start": "noise", "network": "convnet:width=16:depth=2"}
-    learner = build(digits, method, distance, **shape, **own[method])
-    before = [build_loss(learner, i) for i in range(1000, 1004)]
-    for i in range(60):
-        learner.step(i)
-    after = [build_loss(learner, i) for i in range(1000, 1004)]
-    assert sum(after) < 0.8 * sum(before)
-
-
-def build_loss(learner, i):
-    """The loss that step i meets, without keeping the step."""
-    state = {name: tensor.clone() for name, tensor in learner.state().items()}
-    loss = learner.step(i)["loss"]
-    learner.load_state(state)
-    return loss
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_taking_up_a_first_state_forgets_all_that_came_after(digits, method):
-    learner = build(digits, method, "lqm")
-    first = {name: tensor.clone() for name, tensor in learner.state().items()}
+@pytest.mark.parametrize(("domain", "method"), EVERY)
+def test_taking_up_a_first_state_forgets_all_that_came_after(methods, domain, method):
+    learner = methods.build(domain, method)
+    first = copied(learner.state())
     learner.step(0)
-    once = learner.result().images
+    once = learner.result().data
     learner.load_state(first)
     learner.step(0)
-    assert learner.result().images.equal(once)
+    assert learner.result().data.equal(once)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_the_same_seed_gives_the_same_set_and_another_seed_another(digits, method):
+@pytest.mark.parametrize(("domain", "method"), EVERY)
+def test_the_same_seed_gives_the_same_set_and_another_seed_another(methods, domain, method):
     def learn(seed):
-        learner = build(digits, method, "lqm", seed=seed)
-        run(learner, 3, show_progress=False)
-        return learner.result().images
+        learner = methods.build(domain, method, seed=seed)
+        run(learner, 2, show_progress=False)
+        return learner.result().data
 
     assert learn(0).equal(learn(0))
-    assert not learn(0).equal(learn(1))
+    # Of nodes, these rules look at the features themselves: nothing is random.
+    if (domain, method) not in (("graphs", "herding"), ("graphs", "k-centre")):
+        assert not learn(0).equal(learn(1))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("domain", "method"), EVERY)
 @pytest.mark.parametrize("per_class", [1, 40])
-def test_one_record_a_class_and_more_records_than_the_real_batch(digits, method, per_class):
-    learner = build(digits, method, "lqm", per_class=per_class)
+def test_one_record_a_class_and_more_records_than_the_real_batch(methods, domain, method, per_class):
+    learner = methods.build(domain, method, problem={"counts": (per_class,) * 10})
     run(learner, 2, show_progress=False)
-    assert len(learner.result().labels) == 10 * per_class
+    assert learner.result().labels.bincount().tolist() == [per_class] * 10
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_unequal_classes_colours_and_odd_sizes(method):
+@pytest.mark.parametrize("method", IMAGES)
+def test_unequal_classes_colours_and_odd_sizes(methods, method):
     draws = torch.Generator().manual_seed(0)
     labels = torch.tensor([0] * 3 + [1] * 9 + [2] * 40)
     images = Images(torch.rand(52, 3, 11, 11, generator=draws), labels)
     source = ImageSource("odd", images, images, ("few", "some", "many"))
-    learner = build(source, method, "lqm")
+    learner = methods.build("images", method, problem={"source": source})
     run(learner, 3, show_progress=False)
-    assert learner.result().images.shape == (9, 3, 11, 11)
+    found = learner.result().images
+    assert found.shape == (9, 3, 11, 11)
+    assert found.isfinite().all()
 
 
-@pytest.mark.parametrize("method", MATCHING)
-def test_divergence_names_the_class(digits, method):
-    class Spoiled(Mean):
-        seen = 0
-
-        def loss(self, target, synthetic):
-            losses = super().loss(target, synthetic)
-            spoiled = torch.arange(Spoiled.seen, Spoiled.seen + len(losses)) == 7
-            Spoiled.seen += len(losses)
-            return losses.masked_fill(spoiled, torch.inf)
-
-    kind = METHODS[method]
-    settings = kind.settings(steps=2, network="convnet:width=4", **SMALL[method])
-    with pytest.raises(DivergedError, match="the loss of class '7' became inf at step 1 of 2"):
-        run(kind(digits, Spoiled(), 2, 0, settings, CPU), 2, show_progress=False)
+@pytest.mark.parametrize(("domain", "method"), LEARNING)
+def test_divergence_names_the_class(methods, domain, method):
+    learner = methods.build(domain, method, problem={"counts": (1,) * 10})
+    with torch.no_grad():
+        learner.synthetic.learnables[0].tensor[7] = torch.nan
+    with pytest.raises(DivergedError, match=r"class '7'.* nan .*step 1 of 2"):
+        run(learner, 2, show_progress=False)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_the_callers_random_state_is_left_alone(digits, method):
+@pytest.mark.parametrize(("domain", "method"), EVERY)
+def test_the_callers_random_state_is_left_alone(methods, domain, method):
     torch.manual_seed(3)
     expected = torch.rand(1)
     torch.manual_seed(3)
-    run(build(digits, method, "sliced-wasserstein"), 2, show_progress=False)
+    run(methods.build(domain, method, "sliced-wasserstein"), 2, show_progress=False)
     assert torch.rand(1).equal(expected)
 
 
-@pytest.mark.parametrize("method", MATCHING)
-def test_a_distance_of_the_users_own_is_accepted(digits, method, tiny):
-    class Medians:
-        name = "medians"
+class Medians:
+    """A distance of the user's own."""
 
-        def target(self, real, k, generator=None):
-            return (real.median(dim=-2).values,)
+    name = "medians"
 
-        def loss(self, target, synthetic):
-            return (target[0] - synthetic.median(dim=-2).values).square().sum(dim=-1)
+    def target(self, real, k, generator=None):
+        return (real.median(dim=-2).values,)
 
-    condensed = lqm.condense(
-        digits,
-        method=method,
-        distance=Medians(),
-        per_class=2,
-        settings=tiny | SMALL[method],
-        show_progress=False,
-    )
+    def loss(self, target, synthetic):
+        return (target[0] - synthetic.median(dim=-2).values).square().sum(dim=-1)
+
+
+@pytest.mark.parametrize(("domain", "method"), MATCHING)
+def test_a_distance_of_the_users_own_is_accepted(methods, domain, method):
+    condensed = condense(methods, domain, method, distance=Medians())
     assert condensed.manifest["distance"] == {"name": "medians"}
 
 
-@pytest.mark.parametrize("method", MATCHING)
-@pytest.mark.parametrize("start", ["noise", "herding", "k-centre", "k-means"])
-def test_any_method_starts_from_anything(digits, method, start):
-    learner = build(digits, method, start=start, start_steps=2)
-    before = learner.result()
-    again = build(digits, method, start=start, start_steps=2)
-    assert before.images.equal(again.result().images)
-    assert not before.images.equal(build(digits, method).result().images)
-    run(learner, 1, show_progress=False)
-    assert not learner.result().images.equal(before.images)
+@pytest.mark.parametrize(("domain", "method"), [key for key in LEARNING if key not in MATCHING])
+def test_a_method_that_matches_no_features_refuses_a_distance(methods, domain, method):
+    with pytest.raises(ConfigError, match=f"{method}.*leave the distance out"):
+        condense(methods, domain, method, distance="lqm")
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name != "random"])
-def test_a_network_of_the_users_own_is_used(digits, method):
-    made = []
+@pytest.mark.parametrize(("domain", "method"), LEARNING)
+def test_any_method_starts_from_anything(methods, domain, method):
+    inits = ("random", "noise", *RULES)
+    found = {}
+    for init in inits:
+        learner = methods.build(domain, method, init=init)
+        found[init] = learner.result().data
+        assert found[init].equal(methods.build(domain, method, init=init).result().data)
+        learner.step(0)
+        assert not learner.result().data.equal(found[init])
+        if domain == "graphs" and init != "noise":
+            assert found[init].equal(methods.build(domain, init).result().data)
+    for one, other in combinations(inits, 2):
+        assert not found[one].equal(found[other])
 
-    def mine(shape, classes):
-        made.append(shape)
-        return torch.nn.Sequential(
-            torch.nn.Conv2d(1, 4, 3),
-            torch.nn.ReLU(),
-            torch.nn.Conv2d(4, 4, 3),
-            torch.nn.ReLU(),
-            torch.nn.Dropout(),
-            torch.nn.Flatten(),
-            torch.nn.Linear(64, classes),
-        )
 
+def own_network(shape, classes):
+    """With dropout, which draws by itself."""
+    assert shape == (1, 8, 8)
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(1, 4, 3),
+        torch.nn.ReLU(),
+        torch.nn.Conv2d(4, 4, 3),
+        torch.nn.ReLU(),
+        torch.nn.Dropout(),
+        torch.nn.Flatten(),
+        torch.nn.Linear(64, classes),
+    )
+
+
+@pytest.mark.parametrize("method", [name for name in WITH_NETWORKS if name not in WITH_EXPERTS])
+def test_a_network_of_the_users_own_is_used(methods, method):
     def learn():
-        return lqm.condense(
-            digits,
-            method=method,
-            per_class=2,
-            network=mine,
-            settings={"steps": 2, **SMALL[method]},
-            show_progress=False,
-        )
+        return condense(methods, "images", method, network=own_network)
 
     torch.manual_seed(3)
     expected = torch.rand(1)
@@ -235,6 +239,52 @@ def test_a_network_of_the_users_own_is_used(digits, method):
     condensed = learn()
     assert torch.rand(1).equal(expected), "the caller's random state is left alone"
     assert condensed.images.equal(learn().images), "dropout follows from the seed too"
-    assert made
-    assert set(made) == {(1, 8, 8)}
+    assert not condensed.images.equal(condense(methods, "images", method).images)
     assert condensed.manifest["settings"]["network"].startswith("own:")
+
+
+@pytest.mark.parametrize("method", WITH_EXPERTS)
+def test_experts_have_networks_of_their_own(methods, method):
+    with pytest.raises(ConfigError, match=r"experts.*leave the network out"):
+        condense(methods, "images", method, network=own_network)
+
+
+@pytest.mark.parametrize(("domain", "method"), EVERY)
+def test_it_runs_from_the_public_function_and_is_loaded_again(methods, domain, method, tmp_path):
+    condensed = condense(methods, domain, method, out=tmp_path / "run")
+    assert len(condensed.labels) == 20
+    again = lqm.load(tmp_path / "run")
+    assert type(again) is type(condensed)
+    assert again.data.equal(condensed.data)
+    assert again.labels.equal(condensed.labels)
+    assert again.manifest["method"] == method
+
+
+def with_another_test_set(domain, source):
+    """The same source, but for all that a set is evaluated by."""
+    if domain == "images":
+        return replace(source, test=Images(1 - source.test.images, source.test.labels.flip(0)))
+    labels = source.graph.labels.clone()
+    others = torch.cat([source.validation, source.test])
+    labels[others] = (labels[others] + 1) % 10
+    return replace(source, graph=Graph(source.graph.features, source.graph.adjacency, labels))
+
+
+@pytest.mark.parametrize(("domain", "method"), EVERY)
+def test_what_is_evaluated_by_has_no_part_in_the_set(methods, domain, method):
+    source = methods[domain].source
+    found = [
+        condense(methods, domain, method, source=each)
+        for each in (source, with_another_test_set(domain, source))
+    ]
+    assert found[0].data.equal(found[1].data)
+
+
+@pytest.mark.parametrize("method", [method for domain, method in EVERY if domain == "graphs"])
+def test_condensed_nodes_are_given_to_pyg(methods, method):
+    condensed = condense(methods, "graphs", method)
+    assert condensed.manifest["budget"] == sum(condensed.manifest["counts"]) == 20
+    data = condensed.to_pyg()
+    assert data.validate()
+    assert data.x.equal(condensed.features)
+    assert data.train_mask.all()

@@ -10,6 +10,7 @@ import lqm
 from lqm.engine import compute, recorded
 from lqm.engine.compute import Compute, decide
 from lqm.engine.probes import Trial, compile_problem, try_bf16
+from lqm.images.networks import encoder_factory
 from lqm.utils.errors import ConfigError
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
@@ -24,7 +25,7 @@ def able(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("word", "numbers", "expected"),
+    ("word", "activations", "expected"),
     [
         ("on", LITTLE, True),
         ("on", MUCH, True),
@@ -34,20 +35,20 @@ def able(monkeypatch):
         ("auto", MUCH, True),
     ],
 )
-def test_auto_compiles_by_the_amount_of_work_and_the_other_words_do_as_they_say(word, numbers, expected):
-    found, words = decide(word, "fp32", CPU, numbers=numbers)
+def test_auto_compiles_by_the_amount_of_work_and_the_other_words_do_as_they_say(word, activations, expected):
+    found, words = decide(word, "fp32", CPU, activations=activations)
     assert found == Compute(expected, "fp32")
     assert any("compiled" in line for line in words) == expected
 
 
 def test_auto_does_not_compile_on_a_gpu_nor_a_network_of_the_users_own():
-    assert not decide("auto", "fp32", CUDA, numbers=MUCH)[0].compile
-    assert not decide("auto", "fp32", CPU, numbers=MUCH, named=False)[0].compile
+    assert not decide("auto", "fp32", CUDA, activations=MUCH)[0].compile
+    assert not decide("auto", "fp32", CPU, activations=MUCH, named=False)[0].compile
 
 
 def test_a_network_of_the_users_own_is_not_compiled_on_demand():
     with pytest.raises(ConfigError, match=r"compile = 'on'.*leave it out"):
-        decide("on", "fp32", CPU, numbers=MUCH, named=False)
+        decide("on", "fp32", CPU, activations=MUCH, named=False)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_a_network_of_the_users_own_is_not_compiled_on_demand():
     ],
 )
 def test_precision_is_as_asked_and_auto_is_what_works_and_says_so(word, expected, words):
-    found, lines = decide("off", word, CPU, numbers=LITTLE)
+    found, lines = decide("off", word, CPU, activations=LITTLE)
     assert found == Compute(False, expected)
     assert len(lines) == len(words)
     assert all(word in line for word, line in zip(words, lines, strict=True))
@@ -74,7 +75,7 @@ def test_precision_is_as_asked_and_auto_is_what_works_and_says_so(word, expected
 )
 def test_another_word_is_refused(compile_, precision, message):
     with pytest.raises(ConfigError, match=message):
-        decide(compile_, precision, CPU, numbers=LITTLE)
+        decide(compile_, precision, CPU, activations=LITTLE)
 
 
 def test_auto_keeps_to_what_was_decided_when_the_run_began(monkeypatch):
@@ -82,39 +83,39 @@ def test_auto_keeps_to_what_was_decided_when_the_run_began(monkeypatch):
     for compiled in (True, False):
         for precision in ("fp32", "bf16"):
             before = {"compile": compiled, "precision": precision, "torch": "x"}
-            for numbers in (LITTLE, MUCH):
-                found, _ = decide("auto", "auto", CPU, numbers=numbers, before=before)
+            for activations in (LITTLE, MUCH):
+                found, _ = decide("auto", "auto", CPU, activations=activations, before=before)
                 assert found == Compute(compiled, precision)
     before = {"compile": True, "precision": "bf16"}
-    assert decide("off", "fp32", CPU, numbers=MUCH, before=before)[0] == Compute(False, "fp32")
+    assert decide("off", "fp32", CPU, activations=MUCH, before=before)[0] == Compute(False, "fp32")
 
 
 def test_a_missing_compiler_is_said_under_auto_and_refused_under_on(monkeypatch):
     monkeypatch.setattr(compute, "compile_problem", lambda: "there is no C++ compiler")
-    found, (line,) = decide("auto", "fp32", CPU, numbers=MUCH)
+    found, (line,) = decide("auto", "fp32", CPU, activations=MUCH)
     assert found == Compute(False, "fp32")
     assert "there is no C++ compiler" in line
-    assert decide("auto", "fp32", CPU, numbers=LITTLE) == (Compute(False, "fp32"), ())
+    assert decide("auto", "fp32", CPU, activations=LITTLE) == (Compute(False, "fp32"), ())
     with pytest.raises(ConfigError, match=r"compile = 'on'.*there is no C\+\+ compiler.*use off"):
-        decide("on", "fp32", CPU, numbers=LITTLE)
+        decide("on", "fp32", CPU, activations=LITTLE)
 
 
 def test_bf16_that_does_not_work_is_said_under_auto_and_refused_on_demand(monkeypatch):
     monkeypatch.setattr(compute, "try_bf16", lambda device: Trial("bf16 crashes here (signal 4)"))
-    found, (line,) = decide("off", "auto", CPU, numbers=LITTLE)
+    found, (line,) = decide("off", "auto", CPU, activations=LITTLE)
     assert found.precision == "fp32"
     assert "signal 4" in line
     refusal = r"precision = 'bf16'.*signal 4.*use fp32"
     with pytest.raises(ConfigError, match=refusal):
-        decide("off", "bf16", CPU, numbers=LITTLE)
+        decide("off", "bf16", CPU, activations=LITTLE)
     with pytest.raises(ConfigError, match=refusal):
-        decide("off", "auto", CPU, numbers=LITTLE, before={"precision": "bf16"})
+        decide("off", "auto", CPU, activations=LITTLE, before={"precision": "bf16"})
 
 
 def test_bf16_that_is_slower_is_not_chosen_by_auto_and_said_on_demand(monkeypatch):
     monkeypatch.setattr(compute, "try_bf16", lambda device: Trial(slower="bf16 is slower here"))
     for word, expected in (("auto", "fp32"), ("bf16", "bf16")):
-        found, (line,) = decide("off", word, CPU, numbers=LITTLE)
+        found, (line,) = decide("off", word, CPU, activations=LITTLE)
         assert found == Compute(False, expected)
         assert expected in line
         assert "bf16 is slower here" in line

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from lqm.utils.cache import cache_folder
-from lqm.utils.errors import ConfigError
 from lqm.graphs.sources import load_graph, synthetic
 from lqm.graphs.sources.synthetic import Synthetic, read_options
+from lqm.utils.cache import cache_folder
+from lqm.utils.errors import ConfigError
 
 SMALL = "synthetic:nodes=400,classes=4,features=6,degree=8"
 

@@ -1,15 +1,18 @@
+"""DataDAM, against the loss as the paper writes it."""
+
 import pytest
 import torch
 
 from lqm.distances import DISTANCES
 from lqm.engine.randomness import generator
 from lqm.images.augment import augment, draw
-from lqm.images.methods.datadam import Attention, DataDAM, DataDAMSettings
 from lqm.images.networks import make_network
+from lqm.images.networks.attention import Attention
 from lqm.images.sources import pick
 from lqm.utils.errors import ConfigError
+from tests.images.methods.making import built, problem_of
 
-CPU = torch.device("cpu")
+NETWORK = "convnet:width=8"
 
 
 def layer_outputs(network, images):
@@ -39,24 +42,23 @@ def test_attention_is_the_normalised_sum_of_powers_over_channels(power):
 
 
 def learner(digits, **settings):
-    values = {"steps": 1, "network": "convnet:width=8", "real_batch": 20, **settings}
-    return DataDAM(digits, DISTANCES["lqm"], 3, 0, DataDAMSettings(**values), CPU)
+    values = {"steps": 1, "network": NETWORK, "real_batch": 20, **settings}
+    return built("datadam", problem_of(digits), **values)
 
 
 @pytest.mark.parametrize("attention", ["mean", "distance"])
 def test_the_loss_is_the_papers(digits, attention):
     method = learner(digits, attention=attention)
-    network = method.fresh_network("network", 0)
-    look = Attention(network, 4.0)
+    readouts = Attention(method.problem.fresh_network(NETWORK, "network", 0), 4.0)
     draws = generator(0, "batch", 0)
     batches, transforms = [], []
     for images in digits.by_class:
         batch = digits.normalised(pick(images, 20, draws))
         transforms.append(draw(digits.augmentation, draws))
         batches.append(augment(batch, transforms[-1]))
-    synthetic = torch.cat([augment(s, t) for s, t in zip(method.images, transforms, strict=True)])
+    synthetic = torch.cat([augment(s, t) for s, t in zip(method.synthetic.images, transforms, strict=True)])
     with torch.no_grad():
-        real_layers, own_layers = look(torch.cat(batches)), look(synthetic)
+        real_layers, own_layers = readouts(torch.cat(batches)), readouts(synthetic)
     total = 0.0
     for c in range(10):
         for number, (t, s) in enumerate(zip(real_layers, own_layers, strict=True)):
@@ -72,5 +74,5 @@ def test_the_loss_is_the_papers(digits, attention):
 
 
 def test_a_network_without_maps_is_refused(digits):
-    with pytest.raises(ConfigError, match="has no attention maps to match"):
+    with pytest.raises(ConfigError, match=r"attention maps.*such as convnet"):
         learner(digits, network="mlp")

@@ -1,56 +1,78 @@
+"""DM: its updates, its groups of classes, and its init."""
+
+import sys
+
 import pytest
 import torch
-from lqm.images.methods.synthetic import SyntheticImages
 
-from lqm.distances import DISTANCES
-from lqm.images.methods.dm import DM, DMSettings
+import lqm
+from lqm.cli.main import main
+from lqm.images import problem as problems
+from lqm.images.networks import Network
 from lqm.images.sources import Images, ImageSource
+from lqm.images.synthetic import SyntheticImages
+from tests.images.methods.making import built, problem_of
 
-CPU = torch.device("cpu")
+NETWORK = "convnet:width=8:depth=2"
 
 
 def learner(source, per_class=3, **settings):
-    values = {"steps": 4, "network": "convnet:width=8:depth=2", "real_batch": 20, **settings}
-    return DM(source, DISTANCES["mean"], per_class, 0, DMSettings(**values), CPU)
+    values = {"steps": 4, "network": NETWORK, "real_batch": 20, **settings}
+    return built("dm", problem_of(source, per_class, "mean"), **values)
 
 
-def test_one_by_one_makes_an_update_for_each_class(digits, monkeypatch):
+def test_per_class_makes_an_update_for_each_class(digits, monkeypatch):
     moved = []
 
     def spy(self):
-        before = self.tensor.detach().clone()
+        before = self.images.detach().clone()
         original(self)
-        moved.append([c for c in range(10) if not self.tensor[c].equal(before[c])])
+        moved.append([c for c in range(10) if not self.images[c].equal(before[c])])
 
-    original = SyntheticImages.move
-    monkeypatch.setattr(SyntheticImages, "move", spy)
+    original = SyntheticImages.update
+    monkeypatch.setattr(SyntheticImages, "update", spy)
     learner(digits, momentum=0).step(0)
     assert moved == [list(range(10))]
     moved.clear()
-    learner(digits, momentum=0, stepping="one-by-one").step(0)
+    learner(digits, momentum=0, update="per-class").step(0)
     assert moved == [[c] for c in range(10)]
 
 
 @pytest.mark.parametrize(
     ("real", "synthetic", "longest"), [(1, 512, 1), (4096, 7, 2), (60, 512, 3), (60, 7, 2), (4096, 512, 10)]
 )
-def test_turns_of_classes_bound_the_memory_and_change_nothing(digits, monkeypatch, real, synthetic, longest):
+def test_groups_of_classes_bound_the_memory_and_change_nothing(digits, monkeypatch, real, synthetic, longest):
     """20 real and 3 synthetic images of each class."""
     whole = learner(digits)
     whole.step(0)
-    monkeypatch.setattr(DM, "real_at_once", real)
-    monkeypatch.setattr(DM, "synthetic_at_once", synthetic)
-    in_turns = learner(digits)
-    assert max(map(len, in_turns.turns)) == longest
-    in_turns.step(0)
-    torch.testing.assert_close(in_turns.images, whole.images, atol=1e-6, rtol=1e-5)
+    monkeypatch.setattr(problems, "REAL_AT_ONCE", real)
+    monkeypatch.setattr(problems, "SYNTHETIC_AT_ONCE", synthetic)
+    seen = []
+    batch = SyntheticImages.batch
+
+    def spy(self, classes, transforms=()):
+        seen.append(list(classes))
+        return batch(self, classes, transforms)
+
+    monkeypatch.setattr(SyntheticImages, "batch", spy)
+    in_groups = learner(digits)
+    in_groups.step(0)
+    assert max(map(len, seen)) == longest
+    assert [label for classes in seen for label in classes] == list(range(10))
+    torch.testing.assert_close(in_groups.synthetic.images, whole.synthetic.images, atol=1e-6, rtol=1e-5)
 
 
-def test_without_momentum_one_by_one_is_the_same_as_summed(digits):
+def test_a_network_that_normalises_by_its_batch_has_all_classes_in_one_group(digits):
+    problem = problem_of(digits)
+    assert [len(group) for group in problem.class_groups(NETWORK, 2048, 3)] == [2] * 5
+    assert [len(group) for group in problem.class_groups(f"{NETWORK}:norm=batch", 2048, 3)] == [10]
+
+
+def test_without_momentum_per_class_is_the_same_as_summed(digits):
     """The gradient of a class touches that class alone, and the draws come in the same order."""
-    together, apart = (learner(digits, momentum=0, stepping=s) for s in ("summed", "one-by-one"))
+    together, apart = (learner(digits, momentum=0, update=update) for update in ("summed", "per-class"))
     assert together.step(0)["loss"] == pytest.approx(apart.step(0)["loss"], rel=1e-5)
-    torch.testing.assert_close(together.images, apart.images, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(together.synthetic.images, apart.synthetic.images, atol=1e-5, rtol=1e-5)
 
 
 def test_uint8_images_are_condensed_like_the_same_floats(digits):
@@ -70,15 +92,12 @@ def test_uint8_images_are_condensed_like_the_same_floats(digits):
     torch.testing.assert_close(*results, atol=1e-4, rtol=1e-3)
 
 
-def test_a_start_other_than_random_is_that_of_the_coreset(digits):
-    from lqm.images.methods.coreset import CoresetSettings, Herding
-
-    settings = CoresetSettings(steps=5, network="convnet:width=8:depth=2")
-    herding = Herding(digits, None, 3, 0, settings, CPU)
+def test_an_init_other_than_random_is_that_of_the_coreset(digits):
+    herding = built("herding", problem_of(digits), steps=5, network=NETWORK)
     for i in range(5):
         herding.step(i)
-    start = learner(digits, start="herding", start_steps=5).result()
-    torch.testing.assert_close(start.images, herding.result().images)
+    init = learner(digits, init="herding", init_steps=5).result()
+    torch.testing.assert_close(init.images, herding.result().images)
 
 
 def test_a_batch_norm_network_sees_all_classes_at_once(digits, monkeypatch):
@@ -89,6 +108,24 @@ def test_a_batch_norm_network_sees_all_classes_at_once(digits, monkeypatch):
         return self.features(images)
 
     method = learner(digits, network="convnet:width=8:norm=batch", real_batch=100)
-    monkeypatch.setattr("lqm.images.networks.network.Network.embed", spy)
+    monkeypatch.setattr(Network, "embed", spy)
     method.step(0)
     assert sizes == [1000, 30]
+
+
+def test_the_names_that_settings_had_before_are_accepted(digits, monkeypatch, tmp_path):
+    small = {"steps": 2, "network": NETWORK, "real_batch": 20}
+
+    def condense(**settings):
+        return lqm.condense(digits, per_class=1, settings=small | settings, show_progress=False)
+
+    expected = condense(init="herding", init_steps=3, update="per-class")
+    assert condense(start="herding", start_steps=3, stepping="one-by-one").images.equal(expected.images)
+    assert not condense().images.equal(expected.images)
+
+    expected = condense(init="noise")
+    values = [word for name, value in small.items() for word in ("--set", f"{name}={value}")]
+    words = ["condense", "digits", "--per-class", "1", "--start", "noise", "--out", str(tmp_path / "run")]
+    monkeypatch.setattr(sys, "argv", ["lqm", *words, *values])
+    main()
+    assert lqm.load(tmp_path / "run").images.equal(expected.images)

@@ -7,18 +7,19 @@ import torch.nn.functional as F  # noqa: N812
 from lqm.distances import DISTANCES
 from lqm.engine.compute import Compute
 from lqm.engine.probes import compile_problem, try_bf16
-from lqm.images.methods.datadam import Attention
-from lqm.images.methods.dm import DM, DMSettings
-from lqm.images.methods.idm import IDM, IDMSettings
+from lqm.images.methods import METHODS
 from lqm.images.networks import (
     Embedding,
     EncoderFactory,
     Logits,
     Network,
     count_activations,
+    encoder_factory,
     make_network,
-    sight,
 )
+from lqm.images.networks.attention import Attention
+from lqm.images.networks.encoder import chunk_size
+from lqm.images.problem import ImageProblem
 
 # Of images of 64x64 or larger, 8 go through a network at once.
 SHAPE = (1, 64, 64)
@@ -38,7 +39,7 @@ def images(count, seed=0):
 
 @pytest.fixture(scope="module")
 def compiled():
-    """Two looks, each compiled once for the whole file, and for 8 images."""
+    """Two readouts, each compiled once for the whole file, and for 8 images."""
     if problem := compile_problem():
         pytest.skip(f"torch can't compile here: {problem}")
     compute = Compute(compile=True)
@@ -48,8 +49,8 @@ def compiled():
     }
 
 
-def eager(look, made):
-    return EncoderFactory(look, Compute()).of(made)
+def eager(readout, made):
+    return EncoderFactory(readout, Compute()).of(made)
 
 
 def test_compiled_features_and_attention_are_the_eager_ones_and_so_are_the_gradients(compiled):
@@ -57,7 +58,7 @@ def test_compiled_features_and_attention_are_the_eager_ones_and_so_are_the_gradi
     found, gradients = [], []
     for one in (compiled["attention"].of(made), eager(Attention.of(4.0), made)):
         given = images(CHUNK).requires_grad_()
-        parts = one(given)
+        parts = one.readouts(given)
         sum((part * (1 + torch.arange(part.shape[1]))).sum() for part in parts).backward()
         found.append(parts)
         gradients.append(given.grad)
@@ -74,7 +75,7 @@ SHALLOW = "convnet:width=8:depth=1"
 def learned(one, made):
     """Gradients of the weights by the cross-entropy of a batch."""
     made.zero_grad()
-    (logits,) = one(images(CHUNK))
+    (logits,) = one.readouts(images(CHUNK))
     F.cross_entropy(logits, torch.arange(CHUNK)).backward()
     return logits.detach(), [parameter.grad.clone() for parameter in made.parameters()]
 
@@ -151,10 +152,10 @@ def test_a_network_that_normalises_by_its_batch_sees_all_at_once_unless_it_is_in
 
 @pytest.mark.parametrize(("size", "chunk"), [(8, 512), (32, 32), (64, 8), (224, 8), (16, 128)])
 def test_chunks_are_of_few_large_images_or_many_small_ones(size, chunk):
-    assert sight.chunk_size(torch.zeros(1, 3, size, size)) == chunk
+    assert chunk_size(torch.zeros(1, 3, size, size)) == chunk
 
 
-def test_numbers_are_those_of_all_layers_and_the_network_is_left_as_it_was():
+def test_activations_are_those_of_all_layers_and_the_network_is_left_as_it_was():
     made = network(0)
     found = count_activations(made, SHAPE)
     assert made.training
@@ -177,13 +178,24 @@ def pretended(monkeypatch):
 
 def test_networks_that_learn_and_networks_that_are_in_use_do_not_share_compiled_code(digits, pretended):
     """DM's encoders normalise by their batch, those of IDM by what they have learned."""
-    spec = {"network": "convnet:width=8:norm=batch", "real_batch": 16}
+    common = {"network": "convnet:width=8:norm=batch", "real_batch": 16}
+    queue = {"student_steps": 2, "student_batch": 16, "class_weight": 0}
     losses = []
     for compute in (Compute(), pretended):
-        DM(digits, DISTANCES["mean"], 1, 0, DMSettings(**spec), CPU, compute=compute).step(0)
-        condensed = {"student_steps": 2, "student_batch": 16, "class_weight": 0}
-        idm = IDM(digits, DISTANCES["mean"], 1, 0, IDMSettings(**spec, **condensed), CPU, compute=compute)
-        losses.append([idm.step(i)["loss"] for i in range(2)])
+        problem = ImageProblem(
+            class_names=digits.class_names,
+            counts=(1,) * 10,
+            distance=DISTANCES["mean"],
+            seed=0,
+            device=CPU,
+            source=digits,
+            compute=compute,
+        )
+        dm, idm = (
+            METHODS[name].build(problem, METHODS[name].settings(**common, **own))
+            for name, own in (("dm", {}), ("idm", queue))
+        )
+        losses.append([dm.step(0)["loss"], *(idm.step(i)["loss"] for i in range(2))])
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
 
