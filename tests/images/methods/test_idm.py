@@ -100,7 +100,7 @@ def loss_of(method, label, encoder, number=0):
     transform = draw(source.augmentation, draws)
     real, synthetic = augment(real, transform), augment(expand(method.synthetic.images[label], 2), transform)
     (part,) = method.passes
-    target = part.objective.match([[[encoder.encode(real)[0]]]], [label])
+    target = part.objective.match([([label], [[encoder.encode(real)[0]]])])
     loss = part.objective.loss(encoder, target, method.synthetic.batch([label], [(transform,)]))
     return loss, real, synthetic
 
