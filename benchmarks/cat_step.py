@@ -16,10 +16,13 @@ from benchmarks.plain_cat import PlainCaT
 from benchmarks.timing import Work
 from lqm.distances import DISTANCES
 from lqm.graphs.graph import Graph, dense, undirected
-from lqm.graphs.methods.cat import CaT, CaTSettings
+from lqm.graphs.methods import METHODS
+from lqm.graphs.methods.cat import CaTSettings
 from lqm.graphs.population import Population, joined, population
+from lqm.graphs.problem import GraphProblem
 from lqm.graphs.sources import load_graph
 from lqm.graphs.stream import make_stream
+from lqm.methods.condensation import Condensation
 
 # Of each of Cora's three tasks: training nodes of its two classes, and edges between them.
 _TASKS = (((211, 130), 585), ((251, 491), 1_233), ((256, 179), 658))
@@ -28,38 +31,47 @@ _WORDS, _WORDS_OF_A_NODE = 1_433, 18
 _STEPS = 20
 
 
-def _learner(tasks: list[Population]) -> CaT:
-    counts = [2, 2] * len(tasks)
-    return CaT(joined(tasks), DISTANCES["lqm"], counts, 0, CaTSettings(), torch.device("cpu"))
+def _condensation(tasks: list[Population]) -> Condensation:
+    real = joined(tasks)
+    problem = GraphProblem(
+        class_names=real.class_names,
+        counts=(2,) * len(real.class_names),
+        distance=DISTANCES["lqm"],
+        seed=0,
+        device=torch.device("cpu"),
+        real=real,
+    )
+    method = METHODS["cat"].build(problem, CaTSettings())
+    assert isinstance(method, Condensation)
+    return method
 
 
 def _plain(tasks: int) -> Callable[[], object]:
     """One step of each of the first tasks, in turn."""
     populations, counts = _tasks()[:tasks], [2, 2]
-    starts = _learner(populations).features.detach().split(sum(counts))
+    inits = _condensation(populations).synthetic.learnables[0].tensor.detach().split(sum(counts))
     learners = [
         PlainCaT(
             torch.cat([dense(part) for part in task.propagated]),
             torch.arange(2).repeat_interleave(torch.tensor(task.sizes)),
-            start,
+            init,
             counts,
         )
-        for task, start in zip(populations, starts, strict=True)
+        for task, init in zip(populations, inits, strict=True)
     ]
     return lambda: [learner.step(0) for _ in range(_STEPS) for learner in learners]
 
 
 def _together(tasks: int) -> Callable[[], object]:
     """One step of the first tasks under one encoder."""
-    learner, steps = _learner(_tasks()[:tasks]), itertools.count()
-    return lambda: [learner.step(next(steps)) for _ in range(_STEPS)]
+    method, steps = _condensation(_tasks()[:tasks]), itertools.count()
+    return lambda: [method.step(next(steps)) for _ in range(_STEPS)]
 
 
 def _alone() -> Callable[[], object]:
     """One step of each task under an encoder of its own."""
-    learners, steps = [_learner([task]) for task in _tasks()], itertools.count()
-
-    return lambda: [learner.step(next(steps)) for _ in range(_STEPS) for learner in learners]
+    methods, steps = [_condensation([task]) for task in _tasks()], itertools.count()
+    return lambda: [method.step(next(steps)) for _ in range(_STEPS) for method in methods]
 
 
 def _graph() -> str:

@@ -43,11 +43,11 @@ def main() -> None:
     Console().print(table)
     met = found[-1]["peak"] <= _LIMIT
     print(f"peak of the largest: {found[-1]['peak']:.2f} GiB (limit {_LIMIT:g})")
-    for condensed, large in itertools.pairwise(found):
+    for smaller, larger in itertools.pairwise(found):
         for what in ("seconds", "peak"):
-            power = math.log(large[what] / condensed[what]) / math.log(large["nodes"] / condensed["nodes"])
+            power = math.log(larger[what] / smaller[what]) / math.log(larger["nodes"] / smaller["nodes"])
             met &= power <= 1
-            print(f"from {condensed['nodes']:,} nodes on, {what} grow as nodes^{power:.2f} (limit 1)")
+            print(f"from {smaller['nodes']:,} nodes on, {what} grow as nodes^{power:.2f} (limit 1)")
     sys.exit(0 if met else 1)
 
 

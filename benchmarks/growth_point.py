@@ -27,12 +27,21 @@ def main() -> None:
     from benchmarks.noise import noise
     from lqm.distances import DISTANCES
     from lqm.images.methods import METHODS
+    from lqm.images.problem import ImageProblem
 
     imports = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     source = noise(sizes["classes"], sizes["real_batch"], sizes["size"])
-    kind = METHODS["dm"]
-    settings = kind.Settings(network=f"convnet:width={sizes['width']}", real_batch=sizes["real_batch"])
-    method = kind(source, DISTANCES["lqm"], sizes["per_class"], 0, settings, torch.device("cpu"))
+    spec = METHODS["dm"]
+    settings = spec.settings(network=f"convnet:width={sizes['width']}", real_batch=sizes["real_batch"])
+    problem = ImageProblem(
+        class_names=source.class_names,
+        counts=(sizes["per_class"],) * sizes["classes"],
+        distance=DISTANCES["lqm"],
+        seed=0,
+        device=torch.device("cpu"),
+        source=source,
+    )
+    method = spec.build(problem, settings)
     found = []
     for i in range(_WARM_UP + _STEPS):
         began = time.perf_counter()

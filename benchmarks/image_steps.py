@@ -16,6 +16,7 @@ from lqm.engine.randomness import generator
 from lqm.images.evaluation import PROTOCOLS
 from lqm.images.methods import METHODS
 from lqm.images.networks import make_network
+from lqm.images.problem import ImageProblem
 from lqm.images.sources import Images, ImageSource, load_source
 from lqm.images.training import train
 
@@ -30,23 +31,31 @@ _EPOCHS = 10
 
 
 def _plain_steps(name: str) -> Callable[[], object]:
-    return _counted(_PLAIN[name](noise(), "lqm", _PER_CLASS, 0, METHODS[name].Settings()))
+    return _counted(_PLAIN[name](noise(), "lqm", _PER_CLASS, 0, METHODS[name].settings()))
 
 
 def _steps(name: str, distance: str = "lqm") -> Callable[[], object]:
-    return _method(noise(), name, distance, METHODS[name].Settings(), _COMPILED)
+    return _method(noise(), name, distance, METHODS[name].settings(), _COMPILED)
 
 
 def _steps_on_digits(distance: str) -> Callable[[], object]:
-    settings = METHODS["dm"].Settings(network="convnet:width=64:depth=2")
+    settings = METHODS["dm"].settings(network="convnet:width=64:depth=2")
     return _method(load_source("digits"), "dm", distance, settings, Compute())
 
 
 def _method(
     source: ImageSource, name: str, distance: str, settings: Any, compute: Compute
 ) -> Callable[[], object]:
-    kind = METHODS[name]
-    return _counted(kind(source, DISTANCES[distance], _PER_CLASS, 0, settings, _CPU, compute=compute))
+    problem = ImageProblem(
+        class_names=source.class_names,
+        counts=(_PER_CLASS,) * len(source.class_names),
+        distance=DISTANCES[distance],
+        seed=0,
+        device=_CPU,
+        source=source,
+        compute=compute,
+    )
+    return _counted(METHODS[name].build(problem, settings))
 
 
 def _counted(method: Any) -> Callable[[], object]:

@@ -43,30 +43,30 @@ def main(
     puma_steps: int = 100,
     puma_width: int = 4096,
     puma_rate: float = 0.001,
-    starts: tuple[str, ...] = ("random",),
+    inits: tuple[str, ...] = ("random",),
     rows: tuple[str, ...] = ("full", "random", "herding", "k-centre", "cat", "puma"),
 ) -> None:
     data = lqm.load_graph(source, split=split)
     rules = replace(PROTOCOLS["cat-500"], networks=1, full_networks=1, epochs=epochs)
     cpu = torch.device("cpu")
-    print("| method | distance | start | nodes | accuracy % | CvM before | extremes % before |")
+    print("| method | distance | init | nodes | accuracy % | CvM before | extremes % before |")
     print("|---|---|---|---:|---:|---:|---:|")
     if "full" in rows:
         whole = baseline("full", data, (), 0)
         found = [score(whole, data, rules, seed=seed, device=cpu, full=True) for seed in range(seeds)]
         print(f"| full | - | - | {len(data.train):,} | {_cell([s.accuracy for s in found], 100, 1)} | | |")
     for method, distance in _ROWS:
-        condensed = distance is not None
-        for start in (starts if condensed else ("",)) if method in rows else ():
+        matches = distance is not None
+        for init in (inits if matches else ("",)) if method in rows else ():
             settings: dict[str, object] = {}
-            if condensed:
-                settings |= {"start": start, "real_batch": real_batch}
+            if matches:
+                settings |= {"init": init, "real_batch": real_batch}
                 settings |= {"steps": steps, "learning_rate": rate}
             if method == "puma":
                 settings |= {"steps": puma_steps, "width": puma_width, "learning_rate": puma_rate}
             found = []
             for seed in range(seeds):
-                name = "-".join(filter(None, (method, distance, start, str(seed))))
+                name = "-".join(filter(None, (method, distance, init, str(seed))))
                 condensed = lqm.condense(
                     data,
                     method=method,
@@ -84,7 +84,7 @@ def main(
                 _cell([s.before.cramer_von_mises for s in found], 1, 3),
                 _cell([s.before.extremes for s in found], 100, 2),
             )
-            cells = (method, distance or "-", start or "-", f"{found[0].records:,}", *numbers)
+            cells = (method, distance or "-", init or "-", f"{found[0].records:,}", *numbers)
             print(f"| {' | '.join(cells)} |", flush=True)
 
 

@@ -27,7 +27,7 @@ class _Plain:
 
     Args:
         distance: "mean" or "lqm".
-        settings: of our method; only their random start and one update for all classes are known here.
+        settings: of our method; only their random init and one update for all classes are known here.
     """
 
     def __init__(
@@ -51,8 +51,8 @@ class _Plain:
     def pair(self, label: int, draws: torch.Generator) -> tuple[Tensor, Tensor]:
         """Real and synthetic images of a class under the same transform."""
         real = pick(self.by_class[label], self.settings.real_batch, draws)
-        record = draw(self.source.augmentation, draws)
-        return augment(real, record), augment(expand(self.images[label], self.mosaic), record)
+        drawn = draw(self.source.augmentation, draws)
+        return augment(real, drawn), augment(expand(self.images[label], self.mosaic), drawn)
 
     def descend(self, loss: Tensor) -> None:
         """One update of all images; the field does not clip them, but ours are."""
@@ -90,14 +90,14 @@ class PlainDataDAM(PlainDM):
 
     def loss(self, network: Network, real: Tensor, synthetic: Tensor) -> Tensor:
         """Loss of one class."""
-        *real_maps, real_features = (layer.detach() for layer in self._look(network, real))
-        *maps, features = self._look(network, synthetic)
+        *real_maps, real_features = (layer.detach() for layer in self._readouts(network, real))
+        *maps, features = self._readouts(network, synthetic)
         loss = self.settings.embedding_weight * self.difference(real_features, features)
         for theirs, own in zip(real_maps, maps, strict=True):
             loss = loss + _between_means(theirs, own)
         return self.settings.attention_weight * loss
 
-    def _look(self, network: Network, images: Tensor) -> list[Tensor]:
+    def _readouts(self, network: Network, images: Tensor) -> list[Tensor]:
         """Attention maps, [B, H * W] each, then the latent features."""
         seen: list[Tensor] = []
         hooks = [
@@ -125,7 +125,7 @@ class PlainIDM(_Plain):
         self, source: ImageSource, distance: str, per_class: int, seed: int, settings: IDMSettings
     ) -> None:
         super().__init__(source, distance, per_class, seed, settings)
-        self.images, self.labels = source.normalised(source.train.images), source.train.labels
+        self.real, self.labels = source.normalised(source.train.images), source.train.labels
         self.networks: list[Network] = []
         self.optimizers: list[torch.optim.SGD] = []
         self.meters: list[_Meter] = []
@@ -178,7 +178,7 @@ class PlainIDM(_Plain):
         network, optimizer = self.networks[place].train(), self.optimizers[place]
         chosen = torch.randperm(len(self.labels), generator=draws)[: self.settings.student_batch]
         labels = self.labels[chosen]
-        logits = network(self.images[chosen])
+        logits = network(self.real[chosen])
         loss = F.cross_entropy(logits, labels)
         self.meters[place].add(logits, labels)
         optimizer.zero_grad()
@@ -224,8 +224,8 @@ def plain_train(
         # The loader's own shuffling would draw more numbers than ours does.
         order = torch.randperm(len(dataset), generator=draws).tolist()
         for images, labels in DataLoader(dataset, batch_size=batch, sampler=order):
-            record = draw(source.augmentation, draws, rows=len(labels))
-            loss = F.cross_entropy(network(augment(images, record)), labels)
+            drawn = draw(source.augmentation, draws, rows=len(labels))
+            loss = F.cross_entropy(network(augment(images, drawn)), labels)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

@@ -13,7 +13,7 @@ class PlainCaT:
     """Condenses the classes of one task; the propagated features are dense, and computed once.
 
     Args:
-        heard: propagated features of the task's training nodes, [N, F].
+        propagated: features of the task's training nodes, [N, F].
         labels: their classes, [N].
         first: what the synthetic nodes are at first, class after class, [M, F].
         counts: synthetic nodes of each class.

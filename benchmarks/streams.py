@@ -42,18 +42,18 @@ def main(
     puma_width: int = 4096,
     puma_rate: float = 0.001,
     remainder: str = "last",
-    starts: tuple[str, ...] = ("random",),
+    inits: tuple[str, ...] = ("random",),
     rows: tuple[str, ...] = ("finetuning", "joint", "random", "er-gnn", "ssm", "ssm-5", "cat", "puma"),
 ) -> None:
-    print("| method | distance | start | AA % | BWT % | seconds for the memory | seconds to learn |")
+    print("| method | distance | init | AA % | BWT % | seconds for the memory | seconds to learn |")
     print("|---|---|---|---:|---:|---:|---:|")
     for method, distance in _ROWS:
         if method not in rows:
             continue
-        for start in starts if method in _CONDENSED else ("",):
+        for init in inits if method in _CONDENSED else ("",):
             settings: dict[str, object] = {"epochs": epochs}
             if method in _CONDENSED:
-                settings |= {"start": start, "real_batch": real_batch}
+                settings |= {"init": init, "real_batch": real_batch}
                 settings |= {"steps": steps, "learning_rate": rate}
             if method == "puma":
                 settings |= {"steps": puma_steps, "width": puma_width, "learning_rate": puma_rate}
@@ -67,13 +67,13 @@ def main(
                 remainder=remainder,
                 repeats=repeats,
                 settings=settings,
-                out=out / "-".join(filter(None, (method, distance, start))),
+                out=out / "-".join(filter(None, (method, distance, init))),
                 show_progress=False,
             )
             spent = found.record()["seconds"]
             memory, learning = (sum(spent[part]) / repeats for part in ("memory", "learning"))
             transfer = found.backward_transfer.percent() if found.backward_transfer else "-"
-            cells = (method, distance or "-", start or "-", found.average_accuracy.percent(), transfer)
+            cells = (method, distance or "-", init or "-", found.average_accuracy.percent(), transfer)
             print(f"| {' | '.join(cells)} | {memory:.0f} | {learning:.0f} |", flush=True)
 
 

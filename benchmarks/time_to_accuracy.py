@@ -1,4 +1,4 @@
-"""What accuracy is reached in how many seconds: by the field's loop, ours, with reuse, from a sketch.
+"""What accuracy is reached in how many seconds: by the field's loop, ours, from a sketch.
 
     LQM_DATA=... python -m benchmarks.time_to_accuracy --out runs/time
 
@@ -30,7 +30,7 @@ from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol, fresh_network
 from lqm.images.sources import Images, ImageSource
 from lqm.images.training import predict, train
 
-_COLOURS = dict(zip(WAYS, ("#999999", "#0072b2", "#009e73", "#d55e00"), strict=True))
+_COLOURS = dict(zip(WAYS, ("#999999", "#0072b2", "#d55e00"), strict=True))
 
 
 def main(
@@ -64,7 +64,7 @@ def main(
             found = [_judge(of_seed[place], mark, data, rules) for of_seed in tasks]
             way, spread = tasks[0][place].way, stdev(found) if seeds > 1 else 0.0
             rows.append({"per_class": count, "way": way, "seconds": mark, "accuracies": found})
-            name = WAYS[way] if mark else "the start of all"
+            name = WAYS[way] if mark else "the init of all"
             print(f"| {count} | {name} | {mark:g} | {fmean(found):.1f} ± {spread:.1f} |", flush=True)
     (out / "time.json").write_text(json.dumps(rows, indent=2))
     draw(rows, out / "time.png")

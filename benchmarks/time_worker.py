@@ -15,7 +15,6 @@ import lqm
 WAYS = {
     "plain": "the field's loop",
     "ours": "ours",
-    "reuse": "ours, 5 steps a view",
     "sketch": "ours, from a sketch",
 }
 _SLICE = 5.0
@@ -43,34 +42,37 @@ class Task:
         return [sys.executable, "-m", "benchmarks.time_worker", json.dumps(asdict(self))]
 
 
-def learner(task: Task) -> Any:
-    """A method by the recipe for two cores, in the task's way."""
+def learner(task: Task) -> tuple[Callable[[int], object], Callable[[], Any]]:
+    """DM by the recipe for two cores, in the task's way: one step, and the images, normalised."""
     import torch
 
     from benchmarks.plain import PlainDM
     from lqm.banks import Sketch
     from lqm.distances import DISTANCES
-    from lqm.images.methods.dm import DM, DMSettings
+    from lqm.images.methods import METHODS
+    from lqm.images.methods.dm import DMSettings
+    from lqm.images.problem import ImageProblem
     from lqm.recipes import fitting_recipe
+    from lqm.utils.settings import make_settings
 
     data = lqm.load_source(task.source, show_progress=False)
-    settings = dict(fitting_recipe(data.recipes, "dm", task.per_class, cpu=True).settings)
-    if task.way == "plain":
-        settings |= {"reuse": 1, "window": 1}
-        return PlainDM(data, task.distance, task.per_class, task.seed, DMSettings(**settings))
-    if task.way == "reuse":
-        settings |= {"reuse": 5, "window": 10}
-    found = DM(
-        data,
-        DISTANCES[task.distance],
-        task.per_class,
-        task.seed,
-        DMSettings(**settings),
-        torch.device("cpu"),
+    settings = make_settings(
+        DMSettings, fitting_recipe(data.recipes, "dm", task.per_class, cpu=True).settings
     )
-    if task.way == "sketch":
-        found.recall_from(Sketch(Path(task.out) / "sketch"))
-    return found
+    if task.way == "plain":
+        method = PlainDM(data, task.distance, task.per_class, task.seed, settings)
+        return method.step, lambda: method.images
+    problem = ImageProblem(
+        class_names=data.class_names,
+        counts=(task.per_class,) * len(data.class_names),
+        distance=DISTANCES[task.distance],
+        seed=task.seed,
+        device=torch.device("cpu"),
+        sketch=Sketch(Path(task.out) / "sketch") if task.way == "sketch" else None,
+        source=data,
+    )
+    ours = METHODS["dm"].build(problem, settings)
+    return ours.step, lambda: ours.synthetic.images
 
 
 def main() -> None:
@@ -83,16 +85,16 @@ def main() -> None:
 
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    method, data = learner(task), load_source(task.source, show_progress=False)
+    (step, images_now), data = learner(task), load_source(task.source, show_progress=False)
     mean, std = (part.view(-1, 1, 1) for part in (data.mean, data.std))
 
     def save(mark: float) -> None:
-        images = (method.images.detach() * std + mean).clamp(0, 1)
+        images = (images_now().detach() * std + mean).clamp(0, 1)
         save_file({"images": images}, task.images(mark))
 
     save(0)
     print("ready", file=answers, flush=True)
-    _serve(lambda i: method.step(i), save, list(task.marks), answers)
+    _serve(step, save, list(task.marks), answers)
 
 
 def _serve(

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 
 import pytest
 
@@ -39,7 +40,7 @@ def test_a_sketch_is_made_extended_and_used_for_several_budgets_and_seeds(type_i
     folder = tmp_path / "runs" / "digits-sketch"
     size = sum(path.stat().st_size for path in folder.iterdir()) / 1000
     assert re.search(rf"2 encoders.*runs/digits-sketch.*{size:.1f} kB", printed)
-    assert "lqm condense digits --sketch runs/digits-sketch --per-class 1,10\n" in printed
+    assert "lqm condense digits --per-class 1,10 --sketch runs/digits-sketch\n" in printed
     before = names(folder)
     code, printed, error = type_in(*command, "--encoders", 3)
     assert code == 0
@@ -109,7 +110,7 @@ def test_a_graph_is_sketched_and_condensed_into_several_budgets(type_in, tmp_pat
     words = ("--split", "random", "--set", "width=16", "--max-per-class", 6)
     code, printed, _ = type_in("sketch", "digits-knn", "--encoders", 2, *words, "--out", folder)
     assert code == 0
-    assert f"lqm condense digits-knn --split random --sketch {folder} --budget 10\n" in printed
+    assert f"lqm condense digits-knn --split random --budget 10 --sketch {folder}\n" in printed
     words = ("condense", "digits-knn", "--sketch", folder, *STEPS, "--out", out)
     code, printed, _ = type_in(*words, "--split", "random", "--budget", "1%,2.5%,20")
     assert code == 0
@@ -154,14 +155,14 @@ def test_what_cant_be_condensed_is_one_sentence_before_any_work(type_in, tmp_pat
         ("digit", "'digit'.*'digits'"),
         ("digits --encoders 0", r"encoders\b.*\b0\b.*at least 1"),
         ("digits --max-per-class 0", r"max_per_class\b.*\b0\b.*at least 1"),
-        ("digits --method herding", "'herding'.*no sketch"),
+        ("digits --method herding", "'herding'.*dm, datadam, idm"),
         ("digits --method cat", "'cat'.*graph.*'digits'"),
         ("digits --set steps=5", "'steps'.*'dm'.*network, real_batch"),
         ("digits --set widht=5", "'widht'"),
         ("digits --compile sideways", "compile.*'sideways'.*auto, on, off"),
         ("digits --precision half", "precision.*'half'.*auto, fp32, bf16"),
         ("digits-knn --precision fp32", "precision.*'digits-knn'.*graph"),
-        ("digits-knn --method random", "'random'.*no sketch"),
+        ("digits-knn --method random", "'random'.*cat, puma"),
         ("digits-knn --set widht=5", "'widht'.*'width'"),
     ],
 )
@@ -186,3 +187,27 @@ def test_a_sketch_is_no_condensed_set_and_a_run_no_sketch(type_in, tmp_path, ske
     assert_refused(type_in(*words, "--sketch", run, "--out", tmp_path / "other"), f"{run} .*sketch")
     for option, word in (("compile", "sideways"), ("precision", "half")):
         assert_refused(type_in("evaluate", run, f"--{option}", word), f"{option}.*'{word}'.*auto, ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--max-per-class", 1),
+        ("--method", "puma", "--order", "shuffled", "--order-seed", 3, "--inter-task-edges"),
+        ("--remainder", "drop", "--split-seed", 2, "--max-per-class", 3),
+    ],
+)
+def test_the_command_that_a_sketch_of_a_stream_prints_works_when_typed(type_in, tmp_path, words):
+    words = ("--classes-per-task", 4, "--set", "width=16", *words)
+    folder, out = tmp_path / "my sketch", tmp_path / "stream"
+    code, printed, _ = type_in("sketch", "digits-knn", "--encoders", 2, *words, "--out", folder)
+    assert code == 0
+    program, *following = shlex.split(printed.partition("next: ")[2])
+    assert program == "lqm"
+    quick = ("--set", "epochs=2", "--set", "classifier=sgc", "--repeats", 1)
+    code, printed, _ = type_in(*following, *STEPS, *quick, "--out", out)
+    assert code == 0
+    assert str(out) in printed
+    config = json.loads((out / "result.json").read_text())["config"]
+    assert config["sketch"]["encoders"] == 2
+    assert config["settings"]["width"] == 16

@@ -72,32 +72,34 @@ def changed(digits):
 
 
 def test_another_source_is_refused_and_the_same_under_another_name_is_not(digits, folder):
-    with pytest.raises(DataError, match="was made of 'digits', and this 'digits' has other data"):
+    with pytest.raises(DataError, match=r"'digits'.*'digits'.*`lqm sketch`"):
         condense(changed(digits), folder)
     renamed = replace(digits, name="mine")
     assert condense(renamed, folder).images.equal(condense(digits, folder).images)
-    with pytest.raises(DataError, match="sketch it first"):
+    with pytest.raises(DataError, match=r"'digits'.*`lqm sketch`"):
         condense("digits", folder, augmentation=["crop"])
 
 
-def test_another_method_and_other_settings_than_the_sketchs_are_refused(digits, folder):
+def test_another_method_and_other_settings_than_the_sketchs_are_refused(digits, folder, idm_folder):
     with pytest.raises(ConfigError, match="is for method 'dm'; make one for 'idm'"):
         condense(digits, folder, method="idm")
     with pytest.raises(ConfigError, match=f"was made with network = '{NETWORK}', not 'mlp'"):
         condense(digits, folder, settings={"network": "mlp"})
     with pytest.raises(ConfigError, match="was made with real_batch = 20, not 21"):
         condense(digits, folder, settings={"real_batch": 21})
+    with pytest.raises(ConfigError, match=r"queue_limit.*leave it out"):
+        condense(digits, idm_folder, settings={"queue_limit": 5})
     condensed = condense(digits, folder, settings={"steps": 2, "network": NETWORK, "learning_rate": 0.5})
     assert condensed.manifest["settings"]["network"] == NETWORK
     assert condensed.manifest["settings"]["real_batch"] == 20
 
 
 def test_a_sketch_of_images_is_not_for_graphs_nor_the_other_way_round(tmp_path, digits, folder):
-    with pytest.raises(ConfigError, match="'dm'"):
+    with pytest.raises(DataError, match=r"'digits'.*'digits-knn'.*`lqm sketch`"):
         lqm.condense("digits-knn", budget=10, sketch=folder, show_progress=False)
     options = {"out": tmp_path / "graph", "encoders": 1, "settings": {"width": 8}, "show_progress": False}
     lqm.sketch("digits-knn", **options)
-    with pytest.raises(DataError, match="was made of 'digits-knn', and this 'digits' has other data"):
+    with pytest.raises(DataError, match=r"'digits-knn'.*'digits'.*`lqm sketch`"):
         condense(digits, tmp_path / "graph")
 
 
@@ -106,7 +108,7 @@ def test_a_sketch_of_images_is_not_for_graphs_nor_the_other_way_round(tmp_path, 
     [
         ({"settings": {"learning_rate": 1.0}}, "setting 'learning_rate' has no part in a sketch for 'dm'"),
         ({"settings": {"steps": 5}}, "setting 'steps' has no part in a sketch"),
-        ({"method": "herding"}, "method 'herding' chooses real records and needs no sketch"),
+        ({"method": "herding"}, "'herding'.*dm, datadam, idm"),
         ({"encoders": 0}, "encoders = 0 can't be used: it should be a whole number, at least 1"),
         ({"max_per_class": 1.5}, "max_per_class = 1.5 can't be used"),
         ({"real_batch": -1}, "real_batch = -1 can't be used"),

@@ -59,18 +59,18 @@ def test_measured_points_are_not_measured_again(tmp_path):
     assert asked == all_sizes()
 
 
-def test_the_figure_is_a_image(tmp_path):
+def test_the_figure_is_an_image(tmp_path):
     draw(measure_all(tmp_path / "growth.json", invented), tmp_path / "growth.png")
     assert (tmp_path / "growth.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_peak_is_that_of_the_process_with_what_it_freed():
     code = "import sys; block = b'1' * (int(sys.argv[1]) * 2**20); del block; print('done')"
-    condensed, large = (run([sys.executable, "-c", code, size], keep_output=True) for size in ("1", "400"))
-    assert condensed.output == large.output == "done\n"
+    small, large = (run([sys.executable, "-c", code, size], keep_output=True) for size in ("1", "400"))
+    assert small.output == large.output == "done\n"
     # The larger of this process and of the block: a process begins at its parent's size.
     assert large.peak >= 400 / 1024
-    assert large.peak >= condensed.peak
+    assert large.peak >= small.peak
 
 
 def test_a_process_that_fails_ends_the_measurement():

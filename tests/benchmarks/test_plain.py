@@ -8,6 +8,7 @@ from lqm.distances import DISTANCES
 from lqm.engine.randomness import generator, seeded
 from lqm.images.methods import METHODS
 from lqm.images.networks import make_network
+from lqm.images.problem import ImageProblem
 from lqm.images.sources import Images
 from lqm.images.training import train
 
@@ -23,9 +24,17 @@ OWN = {"dm": {}, "datadam": {"embedding_weight": 0.5}, "idm": QUEUE}
 def pair(source, name, distance, **changed):
     """Our method and the plain loop, alike but for what is changed in the latter."""
     values = {"network": "convnet:width=8", "real_batch": 32, "learning_rate": RATES[name], **OWN[name]}
-    kind = METHODS[name]
-    ours = kind(source, DISTANCES[distance], 3, 0, kind.settings(**values), CPU)
-    return ours, PLAIN[name](source, distance, 3, 0, kind.settings(**values | changed))
+    spec = METHODS[name]
+    problem = ImageProblem(
+        class_names=source.class_names,
+        counts=(3,) * 10,
+        distance=DISTANCES[distance],
+        seed=0,
+        device=CPU,
+        source=source,
+    )
+    ours = spec.build(problem, spec.settings(**values))
+    return ours, PLAIN[name](source, distance, 3, 0, spec.settings(**values | changed))
 
 
 def same(ours, plain):
@@ -37,10 +46,10 @@ def same(ours, plain):
 def test_steps_are_those_of_our_methods(digits, name, distance):
     ours, plain = pair(digits, name, distance)
     first = plain.images.detach().clone()
-    assert first.equal(ours.images)
+    assert first.equal(ours.synthetic.images)
     for i in range(3):
         assert ours.step(i)["loss"] == pytest.approx(plain.step(i), rel=1e-4)
-        assert same(ours.images, plain.images)
+        assert same(ours.synthetic.images, plain.images)
     # All of them have moved far beyond the tolerance, so a wrong step would show.
     assert (plain.images - first).abs().amax(dim=(2, 3, 4)).min() > 0.02
 
@@ -63,7 +72,7 @@ def test_a_small_change_of_the_work_shows_in_six_steps(digits, name, changed):
     ours, plain = pair(digits, name, "lqm", **changed)
     for i in range(6):
         ours.step(i), plain.step(i)
-    assert not same(ours.images, plain.images)
+    assert not same(ours.synthetic.images, plain.images)
 
 
 def test_training_gives_the_weights_that_ours_gives(digits):

@@ -1,20 +1,24 @@
 """Condensing from the sketch of a graph, against a plain loop over all real nodes."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 import lqm
-from lqm.banks import Shard, Sketch, encoder_of_step
+from lqm.banks import SKETCH, BankWriter, Shard, Sketch, encoder_of_step
 from lqm.distances import DISTANCES
 from lqm.graphs.encoders import fresh_encoder
 from lqm.graphs.graph import dense
-from lqm.graphs.methods.cat import CaT, CaTSettings
+from lqm.graphs.methods import METHODS
+from lqm.graphs.methods.cat import CaTSettings
 from lqm.graphs.population import population
+from lqm.graphs.problem import GraphProblem
 from lqm.graphs.sketching import require_same_weights
 from lqm.utils.errors import ArtifactError, ConfigError
-from tests.sketches.making import plain_loss
+from tests.banks.making import plain_loss
 
 CPU = torch.device("cpu")
 SEED, WIDTH, ENCODERS = 7, 16, 3
@@ -37,9 +41,13 @@ def real():
     return population(source.graph, source.by_class, source.class_names, 1)
 
 
-def weights(number):
+def encoder(number):
     options = {"width": WIDTH, "depth": 1, "activation": "relu", "seed": SEED, "device": CPU}
-    return fresh_encoder(64, step=number, **options).weights[0]
+    return fresh_encoder(64, step=number, **options)
+
+
+def weights(number):
+    return encoder(number).weights[0]
 
 
 def embed(features, weight):
@@ -54,10 +62,18 @@ def load_shard(folder, number):
 
 @pytest.mark.parametrize("distance", ["lqm", "mean"])
 def test_cat_from_a_sketch_is_the_plain_loop_over_all_real_nodes(real, folder, distance):
-    ours = CaT(real, DISTANCES[distance], COUNTS, 0, CaTSettings(width=WIDTH, learning_rate=0.01), CPU)
-    features = ours.features.detach().clone().requires_grad_()
+    problem = GraphProblem(
+        class_names=real.class_names,
+        counts=tuple(COUNTS),
+        distance=DISTANCES[distance],
+        seed=0,
+        device=CPU,
+        sketch=Sketch(folder),
+        real=real,
+    )
+    ours = METHODS["cat"].build(problem, CaTSettings(width=WIDTH, learning_rate=0.01))
+    features = ours.synthetic.features.detach().clone().requires_grad_()
     adam = torch.optim.Adam([features], lr=0.01)
-    ours.recall_from(Sketch(folder))
     for step in range(8):
         weight = weights(encoder_of_step(0, step, ENCODERS))
         loss = sum(
@@ -69,7 +85,7 @@ def test_cat_from_a_sketch_is_the_plain_loop_over_all_real_nodes(real, folder, d
         adam.step()
         assert 10 * ours.step(step)["loss"] == pytest.approx(loss.item(), rel=1e-3)
     # Adam moves a feature whose gradient is all but 0 by a whole step, up or down with the last bits.
-    apart = (ours.features - features).abs() > 1e-4
+    apart = (ours.synthetic.features - features).abs() > 1e-4
     assert apart.float().mean() < 0.01
 
 
@@ -78,9 +94,9 @@ def test_a_shard_has_means_grids_and_the_first_weights(real, folder):
     assert shard["weights"].equal(weights(1).flatten()[:64])
     for label, propagated in enumerate(real.propagated):
         found = embed(dense(propagated), weights(1)).double().numpy()
-        np.testing.assert_allclose(shard[f"mean.{label}"], found.mean(axis=0), atol=1e-5)
+        np.testing.assert_allclose(shard[f"mean.0.{label}"], found.mean(axis=0), atol=1e-5)
         expected = np.quantile(found, (2 * np.arange(6) + 1) / 12, axis=0, method="hazen")
-        np.testing.assert_allclose(shard[f"grid.{label}"], expected, atol=1e-5)
+        np.testing.assert_allclose(shard[f"grid.0.{label}"], expected, atol=1e-5)
 
 
 def test_more_encoders_leave_the_first_ones_untouched(tmp_path, folder):
@@ -94,14 +110,27 @@ def test_more_encoders_leave_the_first_ones_untouched(tmp_path, folder):
     assert files().keys() == {path.name for path in folder.glob("encoder-*")}, "bit for bit as at once"
 
 
-def test_an_encoder_that_is_drawn_otherwise_is_refused(tmp_path, real, folder):
+def test_an_encoder_that_is_drawn_otherwise_is_refused(tmp_path, folder):
     shard = load_shard(folder, 0)
     save_file(shard | {"weights": shard["weights"] + 1e-3}, tmp_path / "other.safetensors")
-    method = CaT(real, DISTANCES["mean"], COUNTS, 0, CaTSettings(width=WIDTH), CPU)
     (path,) = folder.glob("encoder-000000.*")
-    require_same_weights(method.encoder(SEED, 0), Shard(path))
+    require_same_weights(encoder(0), Shard(path, "make it again"))
     with pytest.raises(ArtifactError, match=r"encoders.*sketch"):
-        require_same_weights(method.encoder(SEED, 0), Shard(tmp_path / "other.safetensors", check=False))
+        require_same_weights(encoder(0), Shard(tmp_path / "other.safetensors", "make it again", check=False))
+
+
+def test_a_sketch_of_an_earlier_version_gives_what_one_of_this_version_gives(tmp_path, folder):
+    """Earlier sketches of graphs, with one readout, left its number out of the names of their tensors."""
+    old = tmp_path / "old"
+    config = json.loads((folder / "run.json").read_text())
+    with BankWriter(old, SKETCH, config["config"]["sketched"], config["environment"]) as writer:
+        for number in range(ENCODERS):
+            tensors = load_shard(folder, number)
+            writer.write((number,), {name.replace(".0.", "."): part for name, part in tensors.items()})
+    options = {"budget": 10, "settings": {"steps": 3}, "show_progress": False}
+    for distance in ("lqm", "mean"):
+        found = [lqm.condense("digits-knn", sketch=s, distance=distance, **options) for s in (old, folder)]
+        assert found[0].features.equal(found[1].features)
 
 
 def test_a_sketch_of_a_graph_is_used_from_the_public_function(tmp_path, folder):
@@ -113,6 +142,9 @@ def test_a_sketch_of_a_graph_is_used_from_the_public_function(tmp_path, folder):
         lqm.condense("digits-knn", budget=100, **options)
     with pytest.raises(ConfigError, match=r"width\b.*\b16\b.*\b8\b"):
         lqm.condense("digits-knn", budget=10, **options | {"settings": {"width": 8}})
+    for name in ("reuse", "window"):
+        with pytest.raises(ConfigError, match=f"{name} .*leave it out"):
+            lqm.condense("digits-knn", budget=10, **options | {"settings": {name: 2}})
     with pytest.raises(ConfigError, match=r"'cat'.*'puma'"):
         lqm.condense("digits-knn", budget=10, method="puma", **options)
 
@@ -120,7 +152,7 @@ def test_a_sketch_of_a_graph_is_used_from_the_public_function(tmp_path, folder):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "random"}, "'random'.*no sketch"),
+        ({"method": "random"}, "'random'.*cat, puma"),
         ({"settings": {"learning_rate": 0.1}}, "'learning_rate'.*'cat'"),
         ({"compile": "on"}, "compile.*'digits-knn'.*graph"),
     ],

@@ -9,11 +9,10 @@ import torch
 from torch import Tensor
 
 from lqm.api.options import ContinualOptions
-from lqm.api.planning import chosen_distance
+from lqm.api.planning import chosen_distance, open_sketch
 from lqm.api.requests import ContinualRequest, SourceLike
-from lqm.banks import Sketch
 from lqm.condensed import CondensedNodes
-from lqm.engine import Config, RunFolder, environment, resolve_device
+from lqm.engine import Config, RunFolder, environment, recorded, resolve_device
 from lqm.engine.progress import warn
 from lqm.evaluation.accuracy_matrix import AccuracyMatrices
 from lqm.evaluation.streams import stored_matrices, write_result
@@ -29,10 +28,8 @@ from lqm.graphs.continual import (
     plan_continual,
 )
 from lqm.graphs.continual.words import title_in_words
-from lqm.graphs.domain import stream_words
-from lqm.graphs.sources import load_graph
-from lqm.graphs.sources.source import GraphSource
-from lqm.graphs.stream import check_features, make_stream
+from lqm.graphs.domain import GRAPHS, stream_words
+from lqm.graphs.stream import make_stream
 from lqm.report.continual import heat_map
 from lqm.utils.settings import Count, check
 
@@ -140,16 +137,8 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
     check("repeats", request.repeats, Count)
     matched = chosen_distance(request.distance)
     checked = check_request(request.method, matched, request.budget, request.settings or {}, request.scoring)
-    check_features(request.features)
-    sketch = Sketch(request.sketch) if request.sketch is not None else None
-    data = load_graph(
-        request.source,
-        features=request.features,
-        # It is not used, and unlike a published one it leaves no class without a training node.
-        split=None if isinstance(request.source, GraphSource) else "random",
-        data_dir=request.data_dir,
-        show_progress=request.show_progress,
-    )
+    sketch = open_sketch(request.sketch, recorded(request.out)["config"])
+    data = GRAPHS.load(request)
     words = stream_words(request)
     plan = plan_continual(checked, data, make_stream(data, **words), request.seed, words, sketch)
     machine = environment(device)

@@ -1,6 +1,7 @@
 """From a request to a condensation that is ready to begin: the same for every kind of data."""
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -38,12 +39,12 @@ def plan_condensation(request: CondenseRequest, device: torch.device) -> Plan:
         make_settings(choose(request.method, domain.methods, f"method for {domain.name}").settings, given)
     domain.check(request)
     before = recorded(request.out)
-    sketch = _open_sketch(request, before["config"])
+    sketch = open_sketch(request.sketch, before["config"])
     source = domain.load(request)
     method = request.method
     if sketch:
         require_same_source(sketch, source.record)
-        method = sketched_method(sketch, method, domain.methods)
+        method = sketched_method(sketch, method)
     recipe = domain.recipe(source, method, request.recipe, request.per_class, device)
     spec = domain.methods[recipe.method]
     matched = distance_for(recipe.method, matches=spec.matches, distance=distance)
@@ -111,9 +112,9 @@ def given_settings(request: Any) -> dict[str, Any]:
     return {**(request.settings or {}), **named}
 
 
-def _open_sketch(request: CondenseRequest, config: dict[str, Any]) -> Sketch | None:
+def open_sketch(path: str | Path | None, config: dict[str, Any]) -> Sketch | None:
     """The sketch; a run that is resumed uses as many encoders as it began with, though there may be more."""
-    if request.sketch is None:
+    if path is None:
         return None
     before = config.get("sketch")
-    return Sketch(request.sketch, int(before["encoders"]) if before else None)
+    return Sketch(path, int(before["encoders"]) if before else None)

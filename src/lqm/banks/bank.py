@@ -167,7 +167,7 @@ def _read_config(path: Path, kind: BankKind) -> Config:
     try:
         config: Config = json.loads((path / "run.json").read_bytes())["config"][kind.entry]
     except FileNotFoundError:
-        raise ArtifactError(f"{path} holds no {kind.name}; {right}") from None
+        raise ArtifactError(f"{path} does not hold {kind.name}; {right}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ArtifactError(f"{path} holds something else than {kind.name}; {right}") from error
     return config

@@ -32,12 +32,25 @@ def require_fine_enough(sketch: Sketch, distance: Distance | None, records: int)
         )
 
 
-def require_same_source(bank: Bank, record: Mapping[str, Any]) -> None:
+def require_same_source(
+    bank: Bank, record: Mapping[str, Any], stream: Mapping[str, Any] | None = None
+) -> None:
     """Refuse a source that is not the one that a bank was made of; its name may differ.
 
+    Args:
+        bank: the bank.
+        record: of the source.
+        stream: the options of the stream of its tasks; None for the whole source.
+
     Raises:
+        ConfigError: if the bank is of another stream, or one of the two is of a stream and the other is not.
         DataError: if its data are not the same.
     """
+    if bank.config.get("stream") != stream:
+        raise ConfigError(
+            f"what is in {bank.path} was made of {_in_words(bank.config.get('stream'))}, and this is "
+            f"{_in_words(stream)}; call `{bank.kind.command}` for it first"
+        )
     theirs = {name: value for name, value in bank.config["source"].items() if name != "name"}
     if theirs != {name: value for name, value in record.items() if name != "name"}:
         raise DataError(
@@ -46,18 +59,21 @@ def require_same_source(bank: Bank, record: Mapping[str, Any]) -> None:
         )
 
 
-def sketched_method(sketch: Sketch, method: str | None, known: Mapping[str, Any]) -> str:
-    """The method that a sketch is for; `known` are those for the kind of source at hand.
+def _in_words(words: Mapping[str, Any] | None) -> str:
+    """What a bank or a run looks at, with the options of a stream as the command line has them."""
+    if words is None:
+        return "all classes at once"
+    given = (f"--{name.replace('_', '-')} {value}" for name, value in words.items())
+    return f"a stream of tasks ({', '.join(given)})"
+
+
+def sketched_method(sketch: Sketch, method: str | None) -> str:
+    """The method that a sketch is for.
 
     Raises:
-        ConfigError: if another one was asked for, or it is for another kind of source.
+        ConfigError: if another one was asked for.
     """
     own: str = sketch.config["method"]
-    if own not in known:
-        raise ConfigError(
-            f"the sketch in {sketch.path} is of '{sketch.config['source']['name']}' and for method '{own}', "
-            "which this source can't be condensed by; sketch it first"
-        )
     if method not in (None, own):
         raise ConfigError(f"the sketch in {sketch.path} is for method '{own}'; make one for '{method}'")
     return own
@@ -72,7 +88,7 @@ def sketched_settings(
         sketch: the sketch.
         kind: the method's class of settings.
         settings: as they were given.
-        live: the names of those that say when the method looks at real records, which it does no more.
+        live: the names of those by which the method chooses encoders, which the sketch has chosen.
 
     Raises:
         ConfigError: if one of them was given otherwise, or has no effect.
@@ -92,7 +108,7 @@ def sketched_settings(
 
 
 def settings_to_sketch(method: str, names: tuple[str, ...], settings: Mapping[str, Any]) -> None:
-    """Refuse settings that what an encoder sees does not depend on; `names` are those that it does.
+    """Refuse settings on which the real side does not depend; `names` are those on which it does.
 
     Raises:
         ConfigError: naming the first of them.

@@ -16,7 +16,7 @@ def encoder_of_step(seed: int, step: int, encoders: int) -> int:
 
 
 def overuse(encoders: int, steps: int) -> str | None:
-    """What to say if so many steps are too many for so few encoders.
+    """A warning if so many steps are too many for so few encoders.
 
     Example:
         >>> overuse(20, 100)
@@ -38,6 +38,6 @@ def overuse(encoders: int, steps: int) -> str | None:
 
 
 def advice(sketch: Sketch | None, steps: int) -> tuple[str, ...]:
-    """What to say before a run of so many steps by a sketch, if there is one, a line each."""
-    said = overuse(sketch.encoders, steps) if sketch else None
-    return (said,) if said else ()
+    """What to warn of before a run of so many steps by a sketch, if there is one, a line each."""
+    warning = overuse(sketch.encoders, steps) if sketch else None
+    return (warning,) if warning else ()

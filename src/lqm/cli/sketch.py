@@ -43,9 +43,8 @@ class MakeSketch(SketchRequest):
         given = [(name, getattr(self, name)) for name in names if name != "show_progress"]
         options = [str(word) for name, value in given if value for word in (_option(name), value)]
         most = made.config["max_per_class"]
-        if self.classes_per_task:
-            tasks = str(self.classes_per_task)
-            return ["continual", str(self.source), *options, "--classes-per-task", tasks, "--budget", "4"]
+        if self.classes_per_task is not None:
+            return ["continual", str(self.source), *options, *self._stream(), "--budget", str(min(4, most))]
         if "nodes" in made.config["source"]:
             budget = ["--budget", str(max(most, made.config["source"]["classes"]))]
         else:
@@ -54,6 +53,14 @@ class MakeSketch(SketchRequest):
             counts = [str(count) for count in (1, 10, 50) if count <= max(1, most)]
             budget = ["--per-class", ",".join(counts)]
         return ["condense", str(self.source), *options, *budget]
+
+    def _stream(self) -> list[str]:
+        """The words that say which stream it is, and for which method it is condensed."""
+        stream = ("method", "classes_per_task", "order", "order_seed", "remainder", "split_seed")
+        usual = {field.name: field.default for field in fields(SketchRequest)}
+        given = [(name, getattr(self, name)) for name in stream if getattr(self, name) != usual[name]]
+        flag = ["--inter-task-edges"] if self.inter_task_edges else []
+        return [*(str(word) for name, value in given for word in (_option(name), value)), *flag]
 
 
 def _option(name: str) -> str:

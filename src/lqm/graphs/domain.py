@@ -16,18 +16,26 @@ from lqm.graphs.population import joined, population
 from lqm.graphs.problem import GraphProblem
 from lqm.graphs.sources import GRAPHS as NAMES
 from lqm.graphs.sources import GraphSource, is_graph, load_graph
-from lqm.graphs.stream import Stream, make_stream
+from lqm.graphs.stream import check_features, make_stream
 from lqm.methods.domain import Choices, Domain, Prepared
 from lqm.recipes import Recipe
+from lqm.utils.errors import ConfigError
 
 _DEFAULT_BUDGET, _PROTOCOL = "1%", "cat-500"
 
 
 def _load(request: Any) -> GraphSource:
+    split = getattr(request, "split", None)
+    if getattr(request, "classes_per_task", None) is not None:
+        check_features(request.features)
+        if split is not None:
+            raise ConfigError("each task of a stream has a split of its own; leave the split out")
+        # It is not used, and unlike a published one it leaves no class without a training node.
+        split = None if isinstance(request.source, GraphSource) else "random"
     return load_graph(
         request.source,
         features=request.features,
-        split=request.split,
+        split=split,
         data_dir=request.data_dir,
         show_progress=request.show_progress,
     )
@@ -56,8 +64,8 @@ def _prepare(choices: Choices) -> Prepared:
     source, request, hops = choices.source, choices.request, choices.settings.hops
     size: dict[str, Any] = {}
     notes = source.notes
-    stream = _stream(request, source) if choices.sketching else None
-    if stream:
+    if choices.sketching and request.classes_per_task is not None:
+        stream = make_stream(source, **stream_words(request))
         real = joined(
             [population(task.graph, task.by_class, stream.names(task), hops) for task in stream.tasks]
         )
@@ -81,11 +89,6 @@ def _prepare(choices: Choices) -> Prepared:
         real=real,
     )
     return Prepared(problem, size, asdict(choices.settings), {}, notes)
-
-
-def _stream(request: Any, source: GraphSource) -> Stream | None:
-    """The stream of tasks that a request is about, if it is about one."""
-    return make_stream(source, **stream_words(request)) if request.classes_per_task else None
 
 
 def stream_words(request: Any) -> dict[str, Any]:

@@ -8,13 +8,15 @@ import torch
 
 from lqm.distances import DISTANCES
 from lqm.engine import RunFolder
-from lqm.graphs.continual.condensing import Condensation
+from lqm.graphs.continual.condensing import MemoryCondenser
 from lqm.graphs.continual.learning import Learner
 from lqm.graphs.continual.pseudo_labels import find_pseudo_labelled
 from lqm.graphs.continual.settings import CondensedReplaySettings
 from lqm.graphs.graph import Graph
-from lqm.graphs.methods.cat import PUMA, CaT, CaTSettings, PUMASettings
+from lqm.graphs.methods import METHODS
+from lqm.graphs.methods.cat import CaTSettings
 from lqm.graphs.population import population
+from lqm.graphs.problem import GraphProblem
 from lqm.graphs.stream import make_stream
 from tests.graphs.continual.making import CPU, as_source, small_graph
 
@@ -26,14 +28,14 @@ def nowhere(name):
     return nullcontext()
 
 
-def condensation(**changes):
+def condenser(**changes):
     settings = CaTSettings(steps=20, width=32)
-    made = Condensation("cat", CaT, DISTANCES["lqm"], COUNTS, settings, LEARNING, 7, CPU)
+    made = MemoryCondenser("cat", METHODS["cat"], DISTANCES["lqm"], COUNTS, settings, LEARNING, 7, CPU)
     return replace(made, **changes)
 
 
 def condensed(stream, **changes):
-    return condensation(**changes).memories(stream, nowhere, show_progress=False)[0]
+    return condenser(**changes).memories(stream, nowhere, show_progress=False)[0]
 
 
 def pseudo_labelled(stream, kept, folder=None, *, show_progress=False):
@@ -42,14 +44,22 @@ def pseudo_labelled(stream, kept, folder=None, *, show_progress=False):
 
 
 @pytest.mark.parametrize("distance", ["mean", "lqm"])
-@pytest.mark.parametrize("kind", [CaT, PUMA])
-def test_tasks_condensed_together_become_what_each_becomes_alone(distance, kind):
-    stream = make_stream(small_graph())
-    settings = kind.settings(steps=8, width=32)
-    found = condensed(stream, distance=DISTANCES[distance], method=kind, settings=settings)
+@pytest.mark.parametrize("method", ["cat", "puma"])
+def test_tasks_condensed_together_become_what_each_becomes_alone(distance, method):
+    stream, spec = make_stream(small_graph()), METHODS[method]
+    settings = spec.settings(steps=8, width=32)
+    found = condensed(stream, distance=DISTANCES[distance], spec=spec, settings=settings)
     for task, counts, memory in zip(stream.tasks, COUNTS, found, strict=True):
         real = population(task.graph, task.by_class, stream.names(task), 1)
-        alone = kind(real, DISTANCES[distance], counts, 7, settings, CPU)
+        problem = GraphProblem(
+            class_names=real.class_names,
+            counts=tuple(counts),
+            distance=DISTANCES[distance],
+            seed=7,
+            device=CPU,
+            real=real,
+        )
+        alone = spec.build(problem, settings)
         for step in range(8):
             alone.step(step)
         torch.testing.assert_close(memory.features, alone.result().features, rtol=0, atol=1e-5)
@@ -108,8 +118,8 @@ def test_pseudo_labels_are_kept_task_by_task_with_their_seconds_and_shown(tmp_pa
 
 
 def test_the_seconds_of_pseudo_labels_are_counted(monkeypatch):
-    made = condensation(learning=replace(LEARNING, pseudo_labels="test"))
-    monkeypatch.setattr("lqm.graphs.continual.condensing.run", lambda *_, **__: 100.0)
+    made = condenser(learning=replace(LEARNING, pseudo_labels="test"))
+    monkeypatch.setattr("lqm.methods.plan.run", lambda *_, **__: 100.0)
     _, seconds = made.memories(make_stream(small_graph()), nowhere, show_progress=False)
     assert 200 < seconds < 300
 
@@ -129,7 +139,3 @@ def test_true_labels_of_held_out_nodes_are_never_seen(pseudo_labels):
     changed = as_source(Graph(source.graph.features, source.graph.adjacency, labels), source.class_names)
     after = condensed(make_stream(changed), learning=learning)
     assert all(one.features.equal(two.features) for one, two in zip(before, after, strict=True))
-
-
-def test_puma_settings_are_those_of_its_paper():
-    assert (PUMASettings().steps, PUMASettings().width, PUMASettings().updates) == (100, 4096, 10)

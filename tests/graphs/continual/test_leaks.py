@@ -14,10 +14,10 @@ from tests.graphs.continual.making import TINY, degree_source, small_graph
 
 WAYS = {
     "cat": {},
-    "cat-noise": {"settings": {"start": "noise"}},
-    "cat-herding": {"settings": {"start": "herding"}},
-    "cat-k-means": {"settings": {"start": "k-means"}},
-    "cat-k-centre": {"settings": {"start": "k-centre"}},
+    "cat-noise": {"settings": {"init": "noise"}},
+    "cat-herding": {"settings": {"init": "herding"}},
+    "cat-k-means": {"settings": {"init": "k-means"}},
+    "cat-k-centre": {"settings": {"init": "k-centre"}},
     "cat-batches": {"settings": {"real_batch": 4}},
     "cat-whole-task": {"settings": {"train_in_memory": False}},
     "cat-shuffled": {"order": "shuffled", "order_seed": 1},
@@ -38,7 +38,7 @@ UNKNOWING = ("cat-noise", "cat-degree", "ssm-degree", "joint-degree")  # too lit
 
 @pytest.fixture(autouse=True)
 def no_images(monkeypatch):
-    monkeypatch.setattr("lqm.report.continual.heat_map", lambda *_: None)
+    monkeypatch.setattr("lqm.api.continual.heat_map", lambda *_: None)
 
 
 def method_of(way):

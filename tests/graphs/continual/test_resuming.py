@@ -18,7 +18,7 @@ def quick_images(monkeypatch):
     def quick(matrix, path, title):
         path.write_bytes(b"an image")
 
-    monkeypatch.setattr("lqm.report.continual.heat_map", quick)
+    monkeypatch.setattr("lqm.api.continual.heat_map", quick)
 
 
 def run(**options):
@@ -121,7 +121,7 @@ def test_a_image_that_is_missing_is_made_again_of_all_repeats(tmp_path, monkeypa
     result = run(out=tmp_path, repeats=2)
     (tmp_path / "accuracy-matrix.png").unlink()
     made = []
-    monkeypatch.setattr("lqm.report.continual.heat_map", lambda *drawn: made.append(drawn))
+    monkeypatch.setattr("lqm.api.continual.heat_map", lambda *drawn: made.append(drawn))
     run(out=tmp_path, repeats=1)
     ((matrix, path, title),) = made
     assert matrix.nan_to_num(-1).equal(result.matrix.nan_to_num(-1))

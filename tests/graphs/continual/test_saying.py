@@ -12,7 +12,7 @@ from tests.graphs.continual.making import LEARNING, TINY, run, small_graph
 
 def test_pseudo_labels_on_test_nodes_are_called_transductive_in_table_and_image(tmp_path, monkeypatch):
     titles = []
-    monkeypatch.setattr("lqm.report.continual.heat_map", lambda matrix, path, title: titles.append(title))
+    monkeypatch.setattr("lqm.api.continual.heat_map", lambda matrix, path, title: titles.append(title))
     result = run(settings={**TINY, "pseudo_labels": "test"}, out=tmp_path)
     said = "cat + lqm, 5 nodes a task, on small (class-incremental), with pseudo-labels on test nodes"
     assert titles == [f"{said} (transductive)"]

@@ -8,8 +8,10 @@ from benchmarks.plain_cat import PlainCaT
 from lqm.distances import DISTANCES
 from lqm.graphs.encoders import fresh_encoder
 from lqm.graphs.graph import dense
-from lqm.graphs.methods.cat import PUMA, CaT, CaTSettings, PUMASettings
+from lqm.graphs.methods import METHODS
+from lqm.graphs.methods.cat import CaTSettings, PUMASettings
 from lqm.graphs.population import Population, choose_nodes, joined, population
+from lqm.graphs.problem import GraphProblem
 from lqm.utils.errors import DivergedError
 from tests.graphs.test_propagation import random_graph
 
@@ -23,6 +25,19 @@ def nodes(seed=0, count=90, classes=3, density=0.05, names=("a", "b", "c")):
     return population(graph, by_class, names, 1)
 
 
+def build(real, distance, counts, settings, method="cat"):
+    """A method on the nodes of a population, matched by a distance or one called so."""
+    problem = GraphProblem(
+        class_names=real.class_names,
+        counts=tuple(counts),
+        distance=DISTANCES[distance] if isinstance(distance, str) else distance,
+        seed=0,
+        device=CPU,
+        real=real,
+    )
+    return METHODS[method].build(problem, settings)
+
+
 def weights(i, features=30, width=64, seed=0):
     made = fresh_encoder(features, width=width, depth=1, activation="relu", seed=seed, step=i, device=CPU)
     return made.weights[0]
@@ -31,34 +46,31 @@ def weights(i, features=30, width=64, seed=0):
 @pytest.mark.parametrize("density", [0.02, 0.9])
 def test_steps_are_those_of_the_plain_loop(density):
     real, counts = nodes(density=density), [4, 1, 7]
-    ours = CaT(real, DISTANCES["lqm"], counts, 0, FULL, CPU)
+    ours = build(real, "lqm", counts, FULL)
     propagated = torch.cat([dense(part) for part in real.propagated])
     labels = torch.arange(3).repeat_interleave(torch.tensor(real.sizes))
-    plain = PlainCaT(propagated, labels, ours.features.detach(), counts, width=64, weights=weights)
+    plain = PlainCaT(propagated, labels, ours.synthetic.features.detach(), counts, width=64, weights=weights)
     for i in range(10):
         loss = ours.step(i)["loss"]
         assert 3 * loss == pytest.approx(plain.step(i), rel=1e-3)
     # Adam moves a feature whose gradient is all but 0 by a whole step, up or down with the last bits.
-    apart = (ours.features - plain.features).abs() > 2e-5
+    apart = (ours.synthetic.features - plain.features).abs() > 2e-5
     assert apart.float().mean() < 0.01
 
 
 @pytest.mark.parametrize("distance", ["mean", "lqm", "lqm-ad"])
 @pytest.mark.parametrize("updates", [1, 3])
-@pytest.mark.parametrize("start", ["random", "noise", "herding"])
-def test_tasks_that_share_encoders_become_what_each_becomes_alone(distance, updates, start):
+@pytest.mark.parametrize("init", ["random", "noise", "herding"])
+def test_tasks_that_share_encoders_become_what_each_becomes_alone(distance, updates, init):
     one, two = nodes(seed=1, names="abc"), nodes(seed=2, count=60, names="def")
-    settings = CaTSettings(width=64, updates=updates, start=start)
-    both = CaT(joined([one, two]), DISTANCES[distance], [2, 1, 3, 2, 2, 2], 0, settings, CPU)
-    alone = [
-        CaT(task, DISTANCES[distance], counts, 0, settings, CPU)
-        for task, counts in ((one, [2, 1, 3]), (two, [2, 2, 2]))
-    ]
+    settings = CaTSettings(width=64, updates=updates, init=init)
+    both = build(joined([one, two]), distance, [2, 1, 3, 2, 2, 2], settings)
+    alone = [build(task, distance, counts, settings) for task, counts in ((one, [2, 1, 3]), (two, [2, 2, 2]))]
     for i in range(8):
         for learner in (both, *alone):
             learner.step(i)
-    expected = torch.cat([learner.features for learner in alone])
-    torch.testing.assert_close(both.features, expected, rtol=0, atol=1e-5)
+    expected = torch.cat([learner.synthetic.features for learner in alone])
+    torch.testing.assert_close(both.synthetic.features, expected, rtol=0, atol=1e-5)
 
 
 def test_embeddings_have_length_1_and_each_layer_is_applied():
@@ -97,32 +109,32 @@ def test_a_real_batch_takes_so_many_nodes_of_each_class(real_batch):
             return DISTANCES["mean"].loss(target, synthetic)
 
     settings = CaTSettings(width=8, real_batch=real_batch)
-    CaT(real, Watched(), [1, 1, 1], 0, settings, CPU).step(0)
+    build(real, Watched(), [1, 1, 1], settings).step(0)
     assert sorted(seen) == sorted(min(size, real_batch) for size in real.sizes)
 
 
 def test_a_batch_of_all_nodes_is_the_whole_population():
     real = nodes()
-    whole = CaT(real, DISTANCES["lqm"], [2, 2, 2], 0, CaTSettings(width=16), CPU)
-    batch = CaT(real, DISTANCES["lqm"], [2, 2, 2], 0, CaTSettings(width=16, real_batch=10**6), CPU)
+    whole = build(real, "lqm", [2, 2, 2], CaTSettings(width=16))
+    batch = build(real, "lqm", [2, 2, 2], CaTSettings(width=16, real_batch=10**6))
     for i in range(3):
         assert whole.step(i) == batch.step(i)
 
 
 def test_classes_are_embedded_in_chunks_without_a_difference(monkeypatch):
     real = nodes()
-    whole = CaT(real, DISTANCES["lqm"], [2, 1, 3], 0, FULL, CPU)
+    whole = build(real, "lqm", [2, 1, 3], FULL)
     whole.step(0)
-    monkeypatch.setattr("lqm.graphs.methods.cat._CHUNK", 40)
-    parts = CaT(real, DISTANCES["lqm"], [2, 1, 3], 0, FULL, CPU)
+    monkeypatch.setattr("lqm.graphs.real._CHUNK", 40)
+    parts = build(real, "lqm", [2, 1, 3], FULL)
     parts.step(0)
-    torch.testing.assert_close(parts.features, whole.features)
+    torch.testing.assert_close(parts.synthetic.features, whole.synthetic.features)
 
 
-def test_the_start_is_distinct_nodes_of_the_class_as_they_are():
+def test_the_init_is_distinct_nodes_of_the_class_as_they_are():
     real = nodes()
     counts = [size - 1 for size in real.sizes]
-    condensed = CaT(real, DISTANCES["lqm"], counts, 0, FULL, CPU).result()
+    condensed = build(real, "lqm", counts, FULL).result()
     for label, own in enumerate(real.own):
         rows = dense(own).tolist()
         chosen = condensed.features[condensed.labels == label].tolist()
@@ -133,21 +145,20 @@ def test_the_start_is_distinct_nodes_of_the_class_as_they_are():
 
 def test_a_class_with_too_few_nodes_gives_some_twice():
     real = Population(("a",), [torch.eye(2)], [torch.eye(2)])
-    condensed = CaT(real, DISTANCES["mean"], [5], 0, FULL, CPU).result()
+    condensed = build(real, "mean", [5], FULL).result()
     assert sorted(condensed.features.argmax(dim=1).tolist()) in ([0, 0, 0, 1, 1], [0, 0, 1, 1, 1])
 
 
 def test_what_diverges_is_named():
     real = Population(("a", "b"), [torch.eye(3), torch.eye(3)], [torch.eye(3), torch.full((3, 3), torch.nan)])
     with pytest.raises(DivergedError, match="the loss of class 'b' became nan"):
-        CaT(real, DISTANCES["mean"], [1, 1], 0, FULL, CPU).step(0)
+        build(real, "mean", [1, 1], FULL).step(0)
 
 
 def test_puma_is_cat_with_wide_encoders_that_are_used_again():
-    assert PUMASettings() == PUMASettings(steps=100, width=4096, updates=10, learning_rate=1e-3, hops=1)
     real = nodes()
-    puma = PUMA(real, DISTANCES["lqm"], [2, 2, 2], 0, PUMASettings(width=64, updates=4), CPU)
-    first = puma.features.detach().clone()
+    puma = build(real, "lqm", [2, 2, 2], PUMASettings(width=64, updates=4), "puma")
+    first = puma.synthetic.features.detach().clone()
     puma.step(0)
     by_hand = first.clone().requires_grad_()
     adam = torch.optim.Adam([by_hand], lr=1e-3)
@@ -164,4 +175,4 @@ def test_puma_is_cat_with_wide_encoders_that_are_used_again():
         adam.zero_grad()
         loss.backward()
         adam.step()
-    torch.testing.assert_close(puma.features, by_hand)
+    torch.testing.assert_close(puma.synthetic.features, by_hand)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lqm.banks import Sketch, advice, require_fine_enough
+from lqm.banks import Sketch
 from lqm.condensed import CondensedNodes
 from lqm.distances import Distance
 from lqm.engine import RunFolder
@@ -104,18 +104,8 @@ class MemoryCondenser:
             sketch=self.sketch,
             real=real,
         )
-        if self.sketch:
-            require_fine_enough(self.sketch, self.distance, max(problem.counts))
-        steps = self.settings.steps
-        plan = Plan(
-            self.spec.build(problem, self.settings),
-            steps,
-            source=None,
-            config={},
-            record={},
-            title=title,
-            notes=advice(self.sketch, steps),
-        )
+        method = self.spec.build(problem, self.settings)
+        plan = Plan(method, self.settings.steps, source=None, config={}, record={}, title=title)
         result = learn(plan, folder, following)
         sizes = [sum(task) for task in self.counts]
         parts = zip(result.data.split(sizes), result.labels.split(sizes), strict=True)

@@ -6,14 +6,20 @@ from typing import Any
 
 import torch
 
-from lqm.banks import Sketch, require_same_source, sketched_method, sketched_settings
+from lqm.banks import (
+    Sketch,
+    advice,
+    require_fine_enough,
+    require_same_source,
+    sketched_method,
+    sketched_settings,
+)
 from lqm.distances import Distance
 from lqm.engine import Config
 from lqm.graphs.budget import parse_budget, shares
 from lqm.graphs.continual.methods import CONTINUAL_METHODS, ContinualMethod
 from lqm.graphs.continual.settings import divide_settings
 from lqm.graphs.continual.words import budget_in_words
-from lqm.graphs.methods import METHODS
 from lqm.graphs.networks import make_network
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.splits import random_split
@@ -21,6 +27,7 @@ from lqm.graphs.stream import Stream
 from lqm.methods.plan import distance_for, distance_record, in_words
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
+from lqm.utils.old_names import current_settings
 from lqm.utils.settings import make_settings
 
 SCORINGS = dict.fromkeys(("class", "task"))
@@ -33,6 +40,7 @@ class Request:
     Attributes:
         learning: settings of the classifier, of the method's kind.
         memory: settings of the memory, of the method's kind.
+        given: those of them that were given, by name.
         scoring: `class` or `task`.
     """
 
@@ -42,6 +50,7 @@ class Request:
     budget: int | str | None
     learning: Any
     memory: Any
+    given: Mapping[str, Any]
     scoring: str
 
 
@@ -97,7 +106,8 @@ def check_request(
         count = parse_budget(budget, 1)
         budget = str(budget).strip() if "%" in str(budget) else count
     matched = distance_for(method, matches=kind.condense is not None, distance=distance)
-    return Request(method, kind, matched, budget, learning, memory, scoring)
+    given = {name: getattr(memory, name) for name in current_settings(settings) if hasattr(memory, name)}
+    return Request(method, kind, matched, budget, learning, memory, given, scoring)
 
 
 def plan_continual(
@@ -125,6 +135,9 @@ def plan_continual(
     if budget is not None:
         wanted = [parse_budget(budget, task.nodes) for task in stream.tasks]
         counts = _counts(wanted, stream)
+        if sketch:
+            require_fine_enough(sketch, request.distance, max(map(max, counts)))
+            notes += advice(sketch, request.memory.steps)
         notes.append(budget_in_words(budget, wanted, counts, real=request.method.store is not None))
     settings = asdict(request.learning) | asdict(request.memory)
     return ContinualPlan(
@@ -162,16 +175,9 @@ def _with_sketch(
         raise ConfigError(f"method '{request.name}' condenses nothing; leave the sketch out")
     if request.learning.pseudo_labels != "none":
         raise ConfigError("pseudo-labels add nodes that a sketch has not seen; leave one of the two out")
-    sketched_method(sketch, request.name, METHODS)
-    require_same_source(sketch, record)
-    if sketch.config.get("stream") != dict(words):
-        raise ConfigError(
-            f"the sketch in {sketch.path} is not of this stream; make one with `lqm sketch` and the same "
-            "options, --classes-per-task among them"
-        )
-    usual = asdict(condense.settings())
-    given = {name: value for name, value in asdict(request.memory).items() if value != usual[name]}
-    settings = sketched_settings(sketch, condense.settings, given, condense.live_settings)
+    require_same_source(sketch, record, words)
+    sketched_method(sketch, request.name)
+    settings = sketched_settings(sketch, condense.settings, request.given, condense.live_settings)
     return replace(request, memory=make_settings(condense.settings, settings))
 
 

@@ -12,11 +12,13 @@ import lqm
 from lqm.banks import Sketch, encoder_of_step
 from lqm.condensed.mosaic import expand
 from lqm.distances import DISTANCES
-from lqm.images.augment import NUMBERS, OPERATIONS, Record, augment
-from lqm.images.methods.dm import DM, DMSettings
-from lqm.images.methods.idm import IDM, SNAPSHOTS, SPACING, IDMSettings
+from lqm.images.augment import NUMBERS, OPERATIONS, AugmentationParameters, augment
+from lqm.images.experts import SNAPSHOTS, SPACING
+from lqm.images.methods import METHODS
 from lqm.images.networks import make_network
-from tests.sketches.making import plain_loss
+from lqm.images.networks.attention import Attention
+from lqm.images.problem import ImageProblem
+from tests.banks.making import plain_loss
 
 CPU = torch.device("cpu")
 NETWORK = "convnet:width=8:depth=2"
@@ -54,14 +56,30 @@ def shard_network(shard):
     return network.requires_grad_(False)
 
 
-def shard_record(shard, label):
+def build(method, digits, distance, folder, **settings):
+    """A method that condenses the digits by a sketch."""
+    problem = ImageProblem(
+        class_names=digits.class_names,
+        counts=(PER_CLASS,) * 10,
+        distance=DISTANCES[distance],
+        seed=0,
+        device=CPU,
+        sketch=Sketch(folder),
+        source=digits,
+    )
+    return METHODS[method].build(problem, METHODS[method].settings(network=NETWORK, **settings))
+
+
+def shard_augmentation(shard, label):
     operation = OPERATIONS[int(shard["augmentation.operations"][label])]
-    return Record(operation, shard["augmentation.numbers"][label : label + 1, : NUMBERS[operation]])
+    return AugmentationParameters(
+        operation, shard["augmentation.numbers"][label : label + 1, : NUMBERS[operation]]
+    )
 
 
-def real_features(digits, network, record, label):
+def real_features(digits, network, drawn, label):
     """Of all real images of a class."""
-    return network.embed(augment(digits.normalised(digits.train.of_class(label)), record))
+    return network.embed(augment(digits.normalised(digits.train.of_class(label)), drawn))
 
 
 class PlainSet:
@@ -83,10 +101,8 @@ class PlainSet:
 
 @pytest.mark.parametrize("distance", ["lqm", "mean"])
 def test_dm_from_a_sketch_is_the_plain_loop_over_all_real_images(digits, folder, distance):
-    settings = DMSettings(network=NETWORK, learning_rate=RATE, momentum=MOMENTUM)
-    ours = DM(digits, DISTANCES[distance], PER_CLASS, 0, settings, CPU)
-    plain = PlainSet(ours.images, digits)
-    ours.recall_from(Sketch(folder))
+    ours = build("dm", digits, distance, folder, learning_rate=RATE, momentum=MOMENTUM)
+    plain = PlainSet(ours.synthetic.images, digits)
     before = plain.images.clone()
     for step in range(STEPS):
         shard = load_shard(folder, encoder_of_step(0, step, 4))
@@ -95,23 +111,22 @@ def test_dm_from_a_sketch_is_the_plain_loop_over_all_real_images(digits, folder,
         def loss_of(images, shard=shard, network=network):
             total = 0.0
             for label in range(10):
-                record = shard_record(shard, label)
-                real = real_features(digits, network, record, label)
-                total = total + plain_loss(distance, real, network.embed(augment(images[label], record)))
+                drawn = shard_augmentation(shard, label)
+                real = real_features(digits, network, drawn, label)
+                total = total + plain_loss(distance, real, network.embed(augment(images[label], drawn)))
             return total
 
         assert 10 * ours.step(step)["loss"] == pytest.approx(plain.move(loss_of), rel=1e-3)
-    torch.testing.assert_close(ours.images.detach(), plain.images, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(ours.synthetic.images.detach(), plain.images, atol=1e-4, rtol=1e-4)
     assert (plain.images - before).abs().max() > 0.01
 
 
 @pytest.mark.parametrize("distance", ["lqm", "mean"])
 def test_idm_from_a_sketch_is_the_plain_loop_over_all_real_images(digits, idm_folder, distance):
     weight = 0.01
-    settings = IDMSettings(network=NETWORK, learning_rate=RATE, momentum=MOMENTUM, class_weight=weight)
-    ours = IDM(digits, DISTANCES[distance], PER_CLASS, 0, settings, CPU)
-    plain = PlainSet(ours.images, digits)
-    ours.recall_from(Sketch(idm_folder))
+    settings = {"learning_rate": RATE, "momentum": MOMENTUM, "class_weight": weight}
+    ours = build("idm", digits, distance, idm_folder, **settings)
+    plain = PlainSet(ours.synthetic.images, digits)
     accuracies = []
     for step in range(3):
         shard = load_shard(idm_folder, encoder_of_step(0, step, SNAPSHOTS + 2))
@@ -120,11 +135,11 @@ def test_idm_from_a_sketch_is_the_plain_loop_over_all_real_images(digits, idm_fo
         accuracies.append(right / seen if seen else 0.0)
         losses = []
         for label in range(10):
-            record = shard_record(shard, label)
+            drawn = shard_augmentation(shard, label)
 
-            def loss_of(images, shard=shard, network=network, label=label, record=record):
-                synthetic = augment(expand(images[label], 2), record)
-                real = real_features(digits, network, record, label)
+            def loss_of(images, shard=shard, network=network, label=label, drawn=drawn):
+                synthetic = augment(expand(images[label], 2), drawn)
+                real = real_features(digits, network, drawn, label)
                 entropy = F.cross_entropy(network(synthetic), torch.full((len(synthetic),), label))
                 match = plain_loss(distance, real, network.embed(synthetic))
                 return match + weight * 100 * accuracies[-1] * entropy
@@ -134,24 +149,21 @@ def test_idm_from_a_sketch_is_the_plain_loop_over_all_real_images(digits, idm_fo
         assert metrics["loss"] == pytest.approx(sum(losses) / 10, rel=1e-3)
         assert metrics["network_accuracy"] == pytest.approx(accuracies[-1])
     assert max(accuracies) > 0.3, "the term of the class has had its say"
-    torch.testing.assert_close(ours.images.detach(), plain.images, atol=2e-4, rtol=1e-4)
+    torch.testing.assert_close(ours.synthetic.images.detach(), plain.images, atol=2e-4, rtol=1e-4)
 
 
 def test_datadam_from_a_sketch_of_whole_classes_is_a_step_that_sees_them_all(digits, tmp_path):
     """A sketch that is fine enough to keep every real image leaves nothing out."""
-    from lqm.images.methods.datadam import Attention, DataDAM, DataDAMSettings
-
     options = {"method": "datadam", "max_per_class": 100}
     made = make_sketch(digits, tmp_path / "sketch", 1, **options)
-    ours = DataDAM(digits, DISTANCES["lqm"], PER_CLASS, 0, DataDAMSettings(network=NETWORK), CPU)
-    ours.recall_from(made)
+    ours = build("datadam", digits, "lqm", made.path)
     shard = load_shard(made.path, 0)
-    look = Attention(shard_network(shard), 4.0)
+    readouts = Attention(shard_network(shard), 4.0)
     total = 0.0
     for label in range(10):
-        record = shard_record(shard, label)
-        real = look(augment(digits.normalised(digits.train.of_class(label)), record))
-        synthetic = look(augment(ours.images[label].detach(), record))
+        drawn = shard_augmentation(shard, label)
+        real = readouts(augment(digits.normalised(digits.train.of_class(label)), drawn))
+        synthetic = readouts(augment(ours.synthetic.images[label].detach(), drawn))
         for number, (t, s) in enumerate(zip(real, synthetic, strict=True)):
             last = number == len(real) - 1
             total += 100 * (0.01 if last else 1) * plain_loss("lqm" if last else "mean", t, s).item()
@@ -162,8 +174,8 @@ def test_encoders_of_dm_are_fresh_networks_each_with_its_transforms(folder):
     shards = [load_shard(folder, number) for number in range(4)]
     weights = {shard["encoder.weights.classifier.weight"].numpy().tobytes() for shard in shards}
     assert len(weights) == 4
-    drawn = {shard["augmentation.operations"].numpy().tobytes() for shard in shards}
-    assert len(drawn) > 1, "each has transforms of its own"
+    operations = {shard["augmentation.operations"].numpy().tobytes() for shard in shards}
+    assert len(operations) > 1, "each has transforms of its own"
     assert (
         len(set(torch.stack([shard["augmentation.operations"] for shard in shards]).flatten().tolist())) > 1
     )
@@ -173,7 +185,7 @@ def test_means_are_those_of_all_images_and_grids_are_numpys(digits, folder):
     shard = load_shard(folder, 1)
     network = shard_network(shard)
     for label in range(10):
-        real = real_features(digits, network, shard_record(shard, label), label).double().numpy()
+        real = real_features(digits, network, shard_augmentation(shard, label), label).double().numpy()
         np.testing.assert_allclose(shard[f"mean.0.{label}"], real.mean(axis=0), atol=1e-5)
         levels = (2 * np.arange(6) + 1) / 12
         expected = np.quantile(real, levels, axis=0, method="hazen")
