@@ -18,8 +18,8 @@ from lqm.evaluation.accuracy_matrix import AccuracyMatrices
 from lqm.evaluation.streams import stored_matrices, write_result
 from lqm.graphs.continual import (
     ContinualPlan,
-    Place,
     Repeat,
+    RepeatContext,
     Spread,
     average_accuracies,
     backward_transfer,
@@ -27,8 +27,8 @@ from lqm.graphs.continual import (
     learn_repeat,
     plan_continual,
 )
-from lqm.graphs.continual.words import title_in_words
-from lqm.graphs.domain import GRAPHS, stream_words
+from lqm.graphs.continual.describe import describe_run
+from lqm.graphs.domain import GRAPHS, stream_options
 from lqm.graphs.stream import make_stream
 from lqm.report.continual import heat_map
 from lqm.utils.settings import Count, check
@@ -87,7 +87,7 @@ class ContinualResult:
     def title(self) -> str:
         """Method, distance, memory and source in words, and pseudo-labels if there are any."""
         labelled = [int((memory.labels >= 0).sum()) for memory in self.repeats[0].memories]
-        return title_in_words(self.config, labelled)
+        return describe_run(self.config, labelled)
 
     def record(self) -> dict[str, Any]:
         """Everything but the memories, ready for JSON; shares, not percent."""
@@ -139,7 +139,7 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
     checked = check_request(request.method, matched, request.budget, request.settings or {}, request.scoring)
     sketch = open_sketch(request.sketch, recorded(request.out)["config"])
     data = GRAPHS.load(request)
-    words = stream_words(request)
+    words = stream_options(request)
     plan = plan_continual(checked, data, make_stream(data, **words), request.seed, words, sketch)
     machine = environment(device)
 
@@ -153,8 +153,8 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
         found = []
         for number in range(request.repeats):
             own = folder / f"repeat-{number}" if folder else None
-            place = Place(number, request.repeats, device, own, machine, request.show_progress)
-            found.append(learn_repeat(plan, place))
+            context = RepeatContext(number, request.repeats, device, own, machine, request.show_progress)
+            found.append(learn_repeat(plan, context))
         return _result(plan, tuple(found), folder)
 
     if request.out is None:

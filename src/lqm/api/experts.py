@@ -18,7 +18,7 @@ from lqm.images.experts import ExpertSettings, snapshot
 from lqm.images.networks import count_activations
 from lqm.images.problem import ImageProblem
 from lqm.images.sources import ImageSource
-from lqm.methods.plan import in_words
+from lqm.methods.plan import as_text
 from lqm.methods.spec import ExpertsNeeded, MethodSpec
 from lqm.utils.errors import ConfigError
 from lqm.utils.settings import Count, check, make_settings
@@ -81,7 +81,7 @@ def train_experts(request: ExpertsRequest) -> Experts:
         keys = [(n, e) for n in range(request.networks) for e in range(request.epochs + 1)]
         missing = [key for key in keys if key not in finished]
         if request.show_progress:
-            for line in (f"experts: {in_words(asdict(settings))}", *notes):
+            for line in (f"experts: {as_text(asdict(settings))}", *notes):
                 warn(line)
             if len(missing) < len(keys):
                 warn(f"{len(keys) - len(missing)} of {len(keys)} snapshots are there already")

@@ -21,7 +21,7 @@ from lqm.distances import DISTANCES, Distance
 from lqm.engine import environment, recorded
 from lqm.methods.condensation import Condensation
 from lqm.methods.domain import Choices
-from lqm.methods.plan import Plan, distance_for, distance_record, in_words, titled
+from lqm.methods.plan import Plan, as_text, distance_for, distance_record, titled
 from lqm.utils.names import choose
 from lqm.utils.settings import make_settings
 
@@ -93,7 +93,7 @@ def plan_condensation(request: CondenseRequest, device: torch.device) -> Plan:
             "environment": environment(device) | dict(prepared.compute),
         },
         title=titled(recipe.method, matched),
-        notes=(*prepared.notes, heading + in_words({"steps": steps, **fixed}), *advice(sketch, steps)),
+        notes=(*prepared.notes, heading + as_text({"steps": steps, **fixed}), *advice(sketch, steps)),
         experts=experts.open if experts else None,
         init=built.synthetic.init_stage() if isinstance(built, Condensation) else None,
     )

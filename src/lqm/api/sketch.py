@@ -14,7 +14,7 @@ from lqm.engine import environment, recorded, resolve_device
 from lqm.engine.progress import Progress, warn
 from lqm.methods.condensation import Condensation, Sketcher
 from lqm.methods.domain import Choices
-from lqm.methods.plan import in_words
+from lqm.methods.plan import as_text
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
 from lqm.utils.settings import Count, check, make_settings
@@ -107,5 +107,5 @@ def _plan(request: SketchRequest) -> tuple[dict[str, Any], dict[str, Any], tuple
         **prepared.size,
         **({"experts": experts.record} if experts else {}),
     }
-    notes = (*prepared.notes, f"sketch for {name}: {in_words(fixed)}")
+    notes = (*prepared.notes, f"sketch for {name}: {as_text(fixed)}")
     return config, environment(device) | dict(prepared.compute), notes, built.sketcher

@@ -66,7 +66,7 @@ def decide(
         device: where to compute.
         activations: how many the layers of the networks give in the whole run, about.
         named: whether the network is one of ours; only those are known to compile.
-        before: what was decided when the run began, if it is taken up again; `auto` keeps to it.
+        before: what was decided when the run began, if it is resumed; `auto` keeps to it.
 
     Raises:
         ConfigError: for another word, or if what was asked for does not work here.

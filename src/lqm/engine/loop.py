@@ -73,7 +73,7 @@ def run(
 ) -> float:
     """Bring a method to `steps` steps, from the folder's last checkpoint if there is one.
 
-    A run that was stopped or killed and taken up again ends bit for bit like one that was not. Gives the
+    A run that was stopped or killed and resumed ends bit for bit like one that was not. Gives the
     seconds that all steps took, those before it was stopped included. With `checkpoint_seconds` 0 every step
     is saved. A step is saved before it is evaluated; what was found is kept in the folder, and made up for
     if the run was stopped meanwhile. `tensorboard` writes event files to the folder as well.
@@ -83,7 +83,7 @@ def run(
         DivergedError: when a metric or the state stops being finite; the last good checkpoint is named.
         ConfigError: when the folder's run is longer than `steps` already.
     """
-    first, last_good = _take_up(method, steps, folder)
+    first, last_good = _resume(method, steps, folder)
     done = first
     pending: list[tuple[int, Metrics]] = []
     saved_at = time.monotonic()
@@ -164,7 +164,7 @@ def run(
     return total
 
 
-def _take_up(method: Method, steps: int, folder: RunFolder | None) -> tuple[int, Path | None]:
+def _resume(method: Method, steps: int, folder: RunFolder | None) -> tuple[int, Path | None]:
     """Bring a method to the folder's last checkpoint; gives its step and its file."""
     checkpoint = folder.restore() if folder else None
     if folder is None or checkpoint is None:

@@ -33,9 +33,9 @@ class RunFolder:
     """A folder that one process at a time may write to; use it in a `with` block.
 
     Args:
-        path: the folder; made when missing, taken up again when it holds a run of the same configuration.
+        path: the folder; made when missing, resumed when it holds a run of the same configuration.
         config: what makes this run this run; a folder with another configuration is refused.
-        environment: what the last bits depend on; a difference is said, not refused.
+        environment: what the last bits depend on; a warning names a difference.
         steps: how many are asked for, if they are known; noted for those who list runs, and may change.
 
     Raises:

@@ -65,11 +65,11 @@ def _prepare(choices: Choices) -> Prepared:
     size: dict[str, Any] = {}
     notes = source.notes
     if choices.sketching and request.classes_per_task is not None:
-        stream = make_stream(source, **stream_words(request))
+        stream = make_stream(source, **stream_options(request))
         real = joined(
             [population(task.graph, task.by_class, stream.names(task), hops) for task in stream.tasks]
         )
-        size = {"source": stream_source(source), "stream": stream_words(request)}
+        size = {"source": stream_source(source), "stream": stream_options(request)}
         notes = stream.notes
     else:
         real = population(source.graph, source.by_class, source.class_names, hops)
@@ -91,7 +91,7 @@ def _prepare(choices: Choices) -> Prepared:
     return Prepared(problem, size, asdict(choices.settings), {}, notes)
 
 
-def stream_words(request: Any) -> dict[str, Any]:
+def stream_options(request: Any) -> dict[str, Any]:
     """The options of a request with which a stream is made."""
     names = ("classes_per_task", "order", "order_seed", "inter_task_edges", "remainder", "split_seed")
     return {name: getattr(request, name) for name in names}

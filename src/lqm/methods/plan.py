@@ -143,6 +143,6 @@ def titled(method: str, distance: Distance | None) -> str:
     return f"{method} + {distance.name}" if distance else method
 
 
-def in_words(settings: Mapping[str, Any]) -> str:
+def as_text(settings: Mapping[str, Any]) -> str:
     """Settings as the user would write them."""
     return ", ".join(f"{name}={value}" for name, value in settings.items())

@@ -5,7 +5,14 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from lqm.engine.randomness import seeded
-from lqm.graphs.continual.learning import Learner, Lesson, judge, of_memory, of_task, whole_graphs
+from lqm.graphs.continual.learning import (
+    Learner,
+    TrainingData,
+    accuracy_row,
+    of_memory,
+    of_task,
+    whole_graphs,
+)
 from lqm.graphs.continual.settings import LearningSettings, NoSettings, SubgraphSettings
 from lqm.graphs.continual.storing import store_random, store_subgraph
 from lqm.graphs.networks import make_network
@@ -48,20 +55,20 @@ def whole(task, *, edges=True):
 
 def lesson_for(stream, memories=None, *, keeps=True, in_memory=True):
     sets = None if memories is None else [of_memory(memory, CPU) for memory in memories]
-    return Lesson(stream, whole_graphs(stream, CPU), sets, keeps=keeps, in_memory=in_memory)
+    return TrainingData(stream, whole_graphs(stream, CPU), sets, keeps=keeps, in_memory=in_memory)
 
 
-def check(stream, lesson, naive_parts, *, edge_free=False):
+def check(stream, training_data, naive_parts, *, edge_free=False):
     learner = Learner(stream, LearningSettings(**SETTINGS, edge_free=edge_free), 3, CPU, "classifier")
     weights = naive_weights(stream, 3)
     optimizer = torch.optim.Adam(weights, 0.01, weight_decay=5e-4)
     graphs = whole_graphs(stream, CPU)
     for task in stream.tasks:
-        learner.learn(task, lesson.at(task))
+        learner.learn(task, training_data.at(task))
         naive_training(weights, optimizer, naive_parts(task), task.outputs.stop)
         for found, expected in zip(learner.network.parameters(), weights, strict=True):
             torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)
-        row = judge(learner.network, stream, graphs, task.number, among_task=False)
+        row = accuracy_row(learner.network, stream, graphs, task.number, among_task=False)
         for earlier, accuracy in zip(stream.tasks[: task.number + 1], row, strict=True):
             own = logits(weights, earlier.graph.features, dense_hat(earlier.graph.adjacency))
             right = own[earlier.test, : task.outputs.stop].argmax(1) == earlier.graph.labels[earlier.test]
@@ -147,8 +154,8 @@ def test_task_scoring_chooses_among_the_tasks_classes():
     learner = Learner(stream, LearningSettings(**SETTINGS), 0, CPU, "classifier")
     for task in stream.tasks:
         learner.learn(task, of_task(task, graphs[task.number]))
-    among_all = judge(learner.network, stream, graphs, 2, among_task=False)
-    among_own = judge(learner.network, stream, graphs, 2, among_task=True)
+    among_all = accuracy_row(learner.network, stream, graphs, 2, among_task=False)
+    among_own = accuracy_row(learner.network, stream, graphs, 2, among_task=True)
     with torch.no_grad():
         for task, found in zip(stream.tasks, among_own, strict=True):
             own = learner.network(graphs[task.number])[task.test][:, list(task.outputs)].argmax(1)

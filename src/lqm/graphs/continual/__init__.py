@@ -5,14 +5,14 @@ from lqm.evaluation.spread import Spread
 from lqm.graphs.continual.latents import memory_latents
 from lqm.graphs.continual.methods import CONTINUAL_METHODS, ContinualMethod
 from lqm.graphs.continual.planning import ContinualPlan, check_request, plan_continual
-from lqm.graphs.continual.repeat import Place, Repeat, learn_repeat
+from lqm.graphs.continual.repeat import Repeat, RepeatContext, learn_repeat
 
 __all__ = [
     "CONTINUAL_METHODS",
     "ContinualMethod",
     "ContinualPlan",
-    "Place",
     "Repeat",
+    "RepeatContext",
     "Spread",
     "average_accuracies",
     "backward_transfer",

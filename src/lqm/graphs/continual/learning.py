@@ -88,7 +88,7 @@ def of_memory(memory: CondensedNodes, device: torch.device) -> TrainingSet:
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class TrainingData:
     """What is trained on at each task of a stream.
 
     Attributes:
@@ -121,7 +121,7 @@ class Lesson:
         return together([of_task(earlier, inputs) for earlier, inputs in earlier_tasks])
 
 
-def judge(
+def accuracy_row(
     network: GraphNetwork, stream: Stream, graphs: Sequence[Inputs], number: int, *, among_task: bool
 ) -> list[float]:
     """Row `number` of the accuracy matrix: A[k, i] of the test nodes of each task i <= k, in its own graph.
@@ -131,7 +131,7 @@ def judge(
         stream: the tasks.
         graphs: the whole graph of each; with message passing, and as it was when the task arrived.
         number: k.
-        among_task: judge among the task's own classes (task-incremental), not all those seen so far.
+        among_task: choose among the task's own classes (task-incremental), not all those seen so far.
     """
     row = []
     for task, inputs in zip(stream.tasks[: number + 1], graphs, strict=False):

@@ -17,14 +17,14 @@ from lqm.banks import (
 from lqm.distances import Distance
 from lqm.engine import Config
 from lqm.graphs.budget import parse_budget, shares
+from lqm.graphs.continual.describe import describe_budget
 from lqm.graphs.continual.methods import CONTINUAL_METHODS, ContinualMethod
 from lqm.graphs.continual.settings import divide_settings
-from lqm.graphs.continual.words import budget_in_words
 from lqm.graphs.networks import make_network
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.splits import random_split
 from lqm.graphs.stream import Stream
-from lqm.methods.plan import distance_for, distance_record, in_words
+from lqm.methods.plan import as_text, distance_for, distance_record
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
 from lqm.utils.old_names import current_settings
@@ -138,7 +138,7 @@ def plan_continual(
         if sketch:
             require_fine_enough(sketch, request.distance, max(map(max, counts)))
             notes += advice(sketch, request.memory.steps)
-        notes.append(budget_in_words(budget, wanted, counts, real=request.method.store is not None))
+        notes.append(describe_budget(budget, wanted, counts, real=request.method.store is not None))
     settings = asdict(request.learning) | asdict(request.memory)
     return ContinualPlan(
         request,
@@ -155,7 +155,7 @@ def plan_continual(
             "settings": settings,
             **({"sketch": sketch.identity} if sketch else {}),
         },
-        notes=(*notes, "settings: " + in_words(settings)),
+        notes=(*notes, "settings: " + as_text(settings)),
         origin=source.origin,
         sketch=sketch,
     )

@@ -15,7 +15,7 @@ from lqm.engine import Config, RunFolder
 from lqm.engine.checkpoint import latest_checkpoint, save_checkpoint
 from lqm.engine.progress import Progress, warn
 from lqm.graphs.continual.condensing import MemoryCondenser
-from lqm.graphs.continual.learning import Learner, Lesson, judge, of_memory, whole_graphs
+from lqm.graphs.continual.learning import Learner, TrainingData, accuracy_row, of_memory, whole_graphs
 from lqm.graphs.continual.planning import ContinualPlan
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import write_atomically
@@ -39,7 +39,7 @@ class Repeat:
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class RepeatContext:
     """Where a repeat computes, and where it keeps what is finished.
 
     Attributes:
@@ -57,25 +57,25 @@ class Place:
     show_progress: bool
 
 
-def learn_repeat(plan: ContinualPlan, place: Place) -> Repeat:
+def learn_repeat(plan: ContinualPlan, context: RepeatContext) -> Repeat:
     """Make the memories of all tasks and go through the stream, from where this was stopped before.
 
-    A repeat that was killed at any moment and taken up again finds bit for bit what one that was not finds.
+    A repeat that was killed at any moment and resumed finds bit for bit what one that was not finds.
     """
-    config = plan.config | {"seed": plan.config["seed"] + place.number}
+    config = plan.config | {"seed": plan.config["seed"] + context.number}
     memories, memory_seconds = [], 0.0
     if plan.request.method.has_memory:
-        memories = _read_memories(plan, place) or _make_memories(plan, place, config)
+        memories = _read_memories(plan, context) or _make_memories(plan, context, config)
         memory_seconds = float(memories[0].manifest["seconds"])
-    matrix, seconds = _learn(plan, place, config["seed"], memories)
+    matrix, seconds = _learn(plan, context, config["seed"], memories)
     return Repeat(matrix, memories, memory_seconds, seconds)
 
 
-def _read_memories(plan: ContinualPlan, place: Place) -> list[CondensedNodes]:
+def _read_memories(plan: ContinualPlan, context: RepeatContext) -> list[CondensedNodes]:
     """The memories of all tasks, unless one is missing or damaged."""
     found: list[CondensedNodes] = []
     for task in plan.stream.tasks:
-        path = _memory_folder(place, task.number)
+        path = _memory_folder(context, task.number)
         if path is None or not (path / "manifest.json").exists():
             return []
         try:
@@ -88,11 +88,11 @@ def _read_memories(plan: ContinualPlan, place: Place) -> list[CondensedNodes]:
     return found
 
 
-def _make_memories(plan: ContinualPlan, place: Place, config: Config) -> list[CondensedNodes]:
+def _make_memories(plan: ContinualPlan, context: RepeatContext, config: Config) -> list[CondensedNodes]:
     request, stream = plan.request, plan.stream
 
     def below(name: str) -> AbstractContextManager[RunFolder | None]:
-        return RunFolder(place.folder / name, config, place.machine) if place.folder else nullcontext()
+        return RunFolder(context.folder / name, config, context.machine) if context.folder else nullcontext()
 
     if request.method.condense and request.distance:
         condenser = MemoryCondenser(
@@ -103,10 +103,10 @@ def _make_memories(plan: ContinualPlan, place: Place, config: Config) -> list[Co
             request.memory,
             request.learning,
             config["seed"],
-            place.device,
+            context.device,
             plan.sketch,
         )
-        made, seconds = condenser.memories(stream, below, show_progress=place.show_progress)
+        made, seconds = condenser.memories(stream, below, show_progress=context.show_progress)
     else:
         assert request.method.store is not None
         began = time.monotonic()
@@ -125,70 +125,72 @@ def _make_memories(plan: ContinualPlan, place: Place, config: Config) -> list[Co
             "seconds": round(seconds, 3),
         }
         whole = replace(memory, manifest=described | memory.manifest)
-        path = _memory_folder(place, task.number)
+        path = _memory_folder(context, task.number)
         kept.append(whole.write(path) if path else whole)
     return kept
 
 
 def _learn(
-    plan: ContinualPlan, place: Place, seed: int, memories: list[CondensedNodes]
+    plan: ContinualPlan, context: RepeatContext, seed: int, memories: list[CondensedNodes]
 ) -> tuple[Tensor, float]:
     """The accuracy matrix, [K, K], and the seconds of training and testing."""
     request, stream = plan.request, plan.stream
     tasks = len(stream.tasks)
-    learner = Learner(stream, request.learning, seed, place.device, "classifier")
+    learner = Learner(stream, request.learning, seed, context.device, "classifier")
     matrix = torch.full((tasks, tasks), torch.nan, dtype=torch.float64)
-    first, seconds = _take_up(learner, matrix, place)
+    first, seconds = _resume(learner, matrix, context)
     if first == tasks:
         return matrix, seconds
-    graphs = whole_graphs(stream, place.device)
-    lesson = Lesson(
+    graphs = whole_graphs(stream, context.device)
+    training_data = TrainingData(
         stream,
         graphs,
-        [of_memory(memory, place.device) for memory in memories] or None,
+        [of_memory(memory, context.device) for memory in memories] or None,
         keeps=request.method.keeps,
         in_memory=bool(memories) and request.learning.train_in_memory,
     )
-    before = place.number * tasks
-    title = f"learn, repeat {place.number + 1} of {place.repeats}"
-    with Progress(title, place.repeats * tasks, before + first, shown=place.show_progress) as bar:
+    before = context.number * tasks
+    title = f"learn, repeat {context.number + 1} of {context.repeats}"
+    with Progress(title, context.repeats * tasks, before + first, shown=context.show_progress) as bar:
         for task in stream.tasks[first:]:
             began = time.monotonic()
-            learner.learn(task, lesson.at(task))
-            row = judge(learner.network, stream, graphs, task.number, among_task=request.scoring == "task")
+            learner.learn(task, training_data.at(task))
+            row = accuracy_row(
+                learner.network, stream, graphs, task.number, among_task=request.scoring == "task"
+            )
             matrix[task.number, : task.number + 1] = torch.tensor(row, dtype=torch.float64)
             seconds += time.monotonic() - began
-            _keep(learner, matrix, task.number + 1, seconds, place)
+            _keep(learner, matrix, task.number + 1, seconds, context)
             bar.update(before + task.number + 1, {"accuracy so far": sum(row) / len(row)})
     return matrix, seconds
 
 
-def _take_up(learner: Learner, matrix: Tensor, place: Place) -> tuple[int, float]:
+def _resume(learner: Learner, matrix: Tensor, context: RepeatContext) -> tuple[int, float]:
     """Bring learner and matrix to the last finished task; gives how many are finished, and their seconds."""
-    checkpoint = latest_checkpoint(place.folder / "checkpoints", warn) if place.folder else None
+    checkpoint = latest_checkpoint(context.folder / "checkpoints", warn) if context.folder else None
     if checkpoint is None:
         return 0, 0.0
     matrix.copy_(checkpoint.state["matrix"])
     learner.load_state(checkpoint.state)
-    _write_rows(matrix, checkpoint.step, place)
+    _write_rows(matrix, checkpoint.step, context)
     return checkpoint.step, float(checkpoint.state["seconds"])
 
 
-def _keep(learner: Learner, matrix: Tensor, finished: int, seconds: float, place: Place) -> None:
-    if place.folder:
+def _keep(learner: Learner, matrix: Tensor, finished: int, seconds: float, context: RepeatContext) -> None:
+    if context.folder:
         progress = {"matrix": matrix, "seconds": torch.tensor(seconds, dtype=torch.float64)}
-        save_checkpoint(place.folder / "checkpoints", finished, learner.state() | progress)
-        _write_rows(matrix, finished, place)
+        save_checkpoint(context.folder / "checkpoints", finished, learner.state() | progress)
+        _write_rows(matrix, finished, context)
 
 
-def _write_rows(matrix: Tensor, finished: int, place: Place) -> None:
+def _write_rows(matrix: Tensor, finished: int, context: RepeatContext) -> None:
     """Rows of the matrix for whoever looks into the folder; the checkpoint is what is gone on from."""
     for number in range(finished):
-        path = place.folder / f"after-{number:02d}.json" if place.folder else None
+        path = context.folder / f"after-{number:02d}.json" if context.folder else None
         if path and not path.exists():
             row = {"task": number, "accuracies": matrix[number, : number + 1].tolist()}
             write_atomically(path, json.dumps(row).encode() + b"\n")
 
 
-def _memory_folder(place: Place, task: int) -> Path | None:
-    return place.folder / "memory" / f"task-{task:02d}" if place.folder else None
+def _memory_folder(context: RepeatContext, task: int) -> Path | None:
+    return context.folder / "memory" / f"task-{task:02d}" if context.folder else None

@@ -1,4 +1,4 @@
-"""A memory and a run in words."""
+"""Sentences about a memory and a run."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _PSEUDO_LABELS = {
 }
 
 
-def budget_in_words(
+def describe_budget(
     budget: int | str, wanted: Sequence[int], counts: Sequence[Sequence[int]], *, real: bool
 ) -> str:
     """What a budget comes to.
@@ -24,7 +24,7 @@ def budget_in_words(
         real: whether they are nodes of the graph, not synthetic ones.
 
     Example:
-        >>> budget_in_words(1, [1, 1], [[1, 1], [1, 1]], real=False)
+        >>> describe_budget(1, [1, 1], [[1, 1], [1, 1]], real=False)
         'memory: 2 synthetic nodes a task (1 of each class), not 1: each class of a task gets at least one'
     """
     totals = [sum(task) for task in counts]
@@ -41,7 +41,7 @@ def budget_in_words(
     return f"memory: {nodes} a task ({each}){more}"
 
 
-def title_in_words(config: Config, kept: Sequence[int]) -> str:
+def describe_run(config: Config, kept: Sequence[int]) -> str:
     """Method, distance, memory and source of a run.
 
     Args:
