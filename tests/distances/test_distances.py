@@ -8,6 +8,7 @@ import pytest
 import scipy.stats
 import torch
 
+import lqm
 from lqm.distances import DISTANCES, class_losses, class_targets
 from lqm.distances.characteristic import Characteristic
 from lqm.distances.energy import Energy
@@ -138,7 +139,14 @@ def test_mean_is_the_squared_difference_of_means():
         for r, s in zip(real, synthetic, strict=True)
     ]
     np.testing.assert_allclose(distance_between("mean", *samples()), expected)
-    np.testing.assert_allclose(distance_between("mmd", *samples()), expected)
+
+
+def test_mmd_is_another_name_of_mean_and_no_distance_of_its_own():
+    assert "mmd" not in DISTANCES
+    condensed = lqm.condense(
+        "digits", method="dm", distance="mmd", per_class=1, settings={"steps": 1}, show_progress=False
+    )
+    assert condensed.manifest["distance"]["name"] == "mean"
 
 
 def test_moments_are_those_of_scipy():

@@ -14,7 +14,6 @@ from lqm.distances.quantiles import column_quantiles
 
 NEEDS = {
     "mean": "mean",
-    "mmd": "mean",
     "moments": "quantiles",
     "lqm": "quantiles",
     "lqm-linear": "quantiles",

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from lqm.api.domains import domain_of
 from lqm.api.options import ExpertsOptions
 from lqm.api.requests import CondenseRequest, ExpertsRequest, SketchRequest, SourceLike
-from lqm.banks import EXPERTS, BankWriter, Experts, require_same_source
+from lqm.banks import EXPERTS, SKETCH, BankWriter, Experts, require_same_source
 from lqm.engine import environment, recorded, resolve_device
 from lqm.engine.compute import decide
 from lqm.engine.progress import Progress, warn
@@ -50,7 +50,9 @@ def train_experts(request: ExpertsRequest) -> Experts:
         raise ConfigError("experts need a folder; give one as out")
     domain = domain_of(request)
     if domain.name != "images":
-        raise ConfigError(f"experts learn from images, and '{request.source}' is {domain.article}")
+        raise ConfigError(
+            f"experts learn from images, and '{request.source}' is {domain.article}; name a source of images"
+        )
     named = {} if request.network is None else {"network": request.network}
     settings = make_settings(ExpertSettings, {**(request.settings or {}), **named})
     source: ImageSource = domain.load(request)
@@ -72,6 +74,7 @@ def train_experts(request: ExpertsRequest) -> Experts:
         before=recorded(request.out)["environment"],
     )
     problem = replace(problem, compute=compute)
+    _require_extendable(request, settings)
     # A schedule is made for so many epochs, and none but a constant one can go on after them.
     length = {} if settings.schedule == "constant" else {"epochs": request.epochs}
     config = {"source": source.record, "seed": request.seed, "settings": asdict(settings), **length}
@@ -122,18 +125,47 @@ def experts_for(
         LqmError: when a bank was given that can't be used.
     """
     needed = spec.experts(settings) if spec.experts else None
-    if request.experts is not None:
-        if not (needed or "student_batch" in spec.sketch_settings):
-            raise ConfigError(f"method '{method}' uses no experts; leave them out")
-        bank = Experts(request.experts, needed.networks if needed else None)
-        require_same_source(bank, source.record)
-        own = bank.config["settings"]["network"]
-        if own != settings.network:
-            raise ConfigError(
-                f"the experts in {bank.path} are {own}, not {settings.network}; give network = {own}"
-            )
-        return ExpertSource(lambda: bank, bank.identity)
-    return _own_experts(request, needed, source) if needed else None
+    if request.experts is None:
+        return _own_experts(request, needed, source) if needed else None
+    if not needed and "student_batch" not in spec.sketch_settings:
+        raise ConfigError(f"method '{method}' uses no experts; leave them out")
+    if not needed and not isinstance(request, SketchRequest):
+        raise ConfigError(f"method '{method}' uses experts in a sketch alone; give them to `lqm sketch`")
+    # What is resumed uses as many as it began with, though there may be more.
+    config = recorded(request.out)["config"]
+    before = config.get(SKETCH.entry, config).get("experts", {})
+    bank = Experts(request.experts, before.get("networks"), before.get("epochs"))
+    require_same_source(bank, source.record)
+    own = bank.config["settings"]["network"]
+    if own != settings.network:
+        raise ConfigError(
+            f"the experts in {bank.path} are {own}, not {settings.network}; give network = {own}"
+        )
+    if needed and needed.networks > bank.networks:
+        raise ConfigError(
+            f"the experts in {bank.path} are {bank.networks}, and '{method}' is to use {needed.networks}; "
+            f"give pairs = {bank.networks}, or train more with `lqm experts`"
+        )
+    most = bank.networks * (bank.epochs + 1)
+    if isinstance(request, SketchRequest) and request.encoders > most:
+        raise ConfigError(
+            f"the experts in {bank.path} have {most} snapshots; ask for {most} encoders at most, or train "
+            "more with `lqm experts`"
+        )
+    if needed:
+        bank.networks = needed.networks
+    return ExpertSource(lambda: bank, bank.identity)
+
+
+def _require_extendable(request: ExpertsRequest, settings: ExpertSettings) -> None:
+    """Refuse to train on after the end of a schedule."""
+    before = recorded(request.out)["config"].get(EXPERTS.entry, {}).get("epochs")
+    if settings.schedule != "constant" and before not in (None, request.epochs):
+        raise ConfigError(
+            f"the learning rate of the experts in {request.out} falls along {before} epochs (schedule = "
+            f"{settings.schedule}), so they can't train for {request.epochs}; give epochs = {before}, or "
+            "another folder"
+        )
 
 
 def _own_experts(request: Any, needed: ExpertsNeeded, source: Any) -> ExpertSource:
@@ -145,6 +177,8 @@ def _own_experts(request: Any, needed: ExpertsNeeded, source: Any) -> ExpertSour
         settings=asdict(needed.settings),
         seed=request.seed,
         device=request.device,
+        compile=request.compile,
+        precision=request.precision,
         show_progress=request.show_progress,
     )
 

@@ -17,7 +17,7 @@ from lqm.banks import (
     sketched_method,
     sketched_settings,
 )
-from lqm.distances import DISTANCES, Distance
+from lqm.distances import ALIASES, DISTANCES, Distance
 from lqm.engine import environment, recorded
 from lqm.methods.condensation import Condensation
 from lqm.methods.domain import Choices
@@ -101,9 +101,10 @@ def plan_condensation(request: CondenseRequest, device: torch.device) -> Plan:
 
 def chosen_distance(distance: str | Distance | None) -> Distance | None:
     """The distance of that name, or the object itself, if it is one."""
-    found = choose(distance, DISTANCES, "distance") if isinstance(distance, str) else distance
-    distance_record(found)
-    return found
+    if isinstance(distance, str):
+        return choose(ALIASES.get(distance, distance), DISTANCES, "distance")
+    distance_record(distance)
+    return distance
 
 
 def given_settings(request: Any) -> dict[str, Any]:

@@ -100,8 +100,7 @@ class CondenseRequest(ComputeRequest):
         recipe: Settings by name, such as idm-10; `lqm recipes` lists them.
         sketch: What `lqm sketch` made, in place of passes over the data.
         experts: What `lqm experts` trained on the source, for dance.
-        network: Such as convnet:width=64, or a function of an image's shape and the number of classes that
-            returns a module.
+        network: Such as convnet:width=64; in Python, a function too.
         settings: Settings of the method that differ from the recipe and the paper's defaults.
         seed: Everything random follows from it.
         checkpoint_seconds: Time between checkpoints.
@@ -117,7 +116,7 @@ class CondenseRequest(ComputeRequest):
     recipe: Name = None
     sketch: Folder = None
     experts: Folder = None
-    network: tyro.conf.Suppress[NetworkLike | None] = None
+    network: Annotated[NetworkLike | None, _option("NAME")] = None
     settings: tyro.conf.Suppress[Settings | None] = None
     seed: int = 0
     checkpoint_seconds: tyro.conf.Suppress[float] = 10.0

@@ -6,7 +6,7 @@ from typing import Any
 from lqm.banks.bank import Bank, BankKind, Shard
 from lqm.utils.errors import ArtifactError
 
-EXPERTS = BankKind("a bank of experts", "lqm experts", "snapshot", "experts")
+EXPERTS = BankKind("experts", "lqm experts", "snapshot", "experts")
 
 
 class Experts(Bank):
@@ -31,7 +31,9 @@ class Experts(Bank):
         for network, snapshot in sorted(self.paths):
             if snapshot == lengths.get(network, 0):
                 lengths[network] = snapshot + 1
-        longest = max(lengths.values(), default=0) if epochs is None else epochs + 1
+        # A schedule that ends has its number of epochs in the configuration; a constant one may end anywhere.
+        meant = self.config.get("epochs") if epochs is None else epochs
+        longest = max(lengths.values(), default=0) if meant is None else meant + 1
         there = next(n for n in range(len(lengths) + 1) if lengths.get(n, 0) < max(2, longest))
         if not there:
             raise ArtifactError(

@@ -1,8 +1,8 @@
 """`lqm experts`: networks trained on the real images, for methods that need them."""
 
+import shlex
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from shlex import quote
 
 from lqm.api.requests import ExpertsRequest
 from lqm.cli.arguments import Assignments, run_folder, settings_of
@@ -21,14 +21,18 @@ class TrainExperts(ExpertsRequest):
     set_: Assignments = ()
 
     def __call__(self) -> None:
-        """Train them, and print how good they are."""
+        """Train them, and print what to do with them."""
         from lqm.api.experts import train_experts
 
         folder = Path(self.out) if self.out else run_folder(str(self.source), "experts")
         shared = {field.name: getattr(self, field.name) for field in fields(ExpertsRequest)}
         request = replace(ExpertsRequest(**shared), out=folder, settings=settings_of(self.set_))
         made = train_experts(request)
-        print(
-            f"{made.networks} networks with {made.epochs + 1} snapshots each in {folder}; next: lqm condense "
-            f"{quote(str(self.source))} --method dance --experts {quote(str(folder))}"
-        )
+        names = ("data_dir", "size", "test_fraction", "augmentation")
+        given = [(f"--{name.replace('_', '-')}", getattr(self, name)) for name in names]
+        words = [str(word) for pair in given if pair[1] is not None for word in pair]
+        words += ["--method", "dance", "--network", made.config["settings"]["network"]]
+        words += ["--set", f"pairs={made.networks}", "--experts", str(folder)]
+        following = shlex.join(["lqm", "condense", str(self.source), *words])
+        count = f"{made.networks} networks with {made.epochs + 1} snapshots each"
+        print(f"{count} in {folder}; next: {following}")

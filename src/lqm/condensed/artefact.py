@@ -46,11 +46,7 @@ def write_artefact(folder: Path, tensors: dict[str, Tensor], manifest: Manifest)
 
 
 def require_free(folder: Path) -> None:
-    """Refuse to save where something else than a condensed set of ours stands.
-
-    Raises:
-        ArtifactError: naming what is there.
-    """
+    """Refuse to save where something else than a condensed set of ours stands."""
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -66,30 +62,21 @@ def require_free(folder: Path) -> None:
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the manifest, sealed: its `seal` is the SHA-256 of all its other bytes."""
-    record = {
-        "format": FORMAT,
-        "seal": "0" * 64,
-        **{k: v for k, v in manifest.items() if k not in ("format", "seal")},
-    }
-    content = json.dumps(record, indent=2, ensure_ascii=False).encode() + b"\n"
+    head = {"format": FORMAT, "seal": "0" * 64}
+    content = json.dumps(head | manifest | head, indent=2, ensure_ascii=False).encode() + b"\n"
     seal = hashlib.sha256(content).hexdigest().encode()
     write_atomically(folder / MANIFEST, content.replace(_NO_SEAL, b'"seal": "' + seal + b'"', 1))
 
 
 def read_artefact(folder: Path) -> tuple[dict[str, Tensor], Manifest]:
-    """Read tensors and manifest, after checking every byte of them.
-
-    Raises:
-        ArtifactError: when the folder holds no condensed set, or a damaged or a newer one.
-    """
+    """Read tensors and manifest, after checking every byte of them."""
     manifest = _read_manifest(folder / MANIFEST)
-    record = manifest["data"]
-    path = folder / record["file"]
+    path = folder / manifest["data"]["file"]
     try:
         content = path.read_bytes()
     except OSError as error:
         raise ArtifactError(f"{path} can't be read ({error.strerror}); {_REMEDY}") from error
-    if hashlib.sha256(content).hexdigest() != record["sha256"]:
+    if hashlib.sha256(content).hexdigest() != manifest["data"]["sha256"]:
         raise ArtifactError(f"{path} is damaged: its SHA-256 is not the one in {MANIFEST}; {_REMEDY}")
     return load_tensors(content), manifest
 

@@ -12,7 +12,7 @@ from lqm.utils.errors import ArtifactError
 
 @dataclass(frozen=True, eq=False)
 class CondensedSet:
-    """A small labelled set that stands in for a large one; `CondensedImages` or `CondensedNodes`.
+    """A labelled set that stands in for a larger one; `CondensedImages` or `CondensedNodes`.
 
     Attributes:
         data: the records, [M, ...].
@@ -65,11 +65,11 @@ class CondensedSet:
         if manifest.get("data") != self.manifest.get("data"):
             raise ArtifactError(f"{self.path} holds another set than it did; its scores are left alone")
         others, baselines = [], dict(score.get("baselines", {}))
-        for noted in manifest.get("scores", []):
-            if (noted["protocol"], noted["seed"]) == (score["protocol"], score["seed"]):
-                baselines = noted.get("baselines", {}) | baselines
+        for before in manifest.get("scores", []):
+            if (before["protocol"], before["seed"]) == (score["protocol"], score["seed"]):
+                baselines = before.get("baselines", {}) | baselines
             else:
-                others.append(noted)
+                others.append(before)
         whole = score | ({"baselines": baselines} if baselines else {})
         manifest = manifest | {"scores": [*others, whole]}
         if self.path is not None:

@@ -6,12 +6,12 @@ import re
 import shutil
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors.torch import save as save_tensors
 
 from lqm.condensed.condensed_set import CondensedSet
@@ -45,18 +45,15 @@ def export(condensed: CondensedSet, to: str, path: Path) -> Path:
         ConfigError: when there is no such export.
         ArtifactError: when something is at the path already, or it can't be written.
     """
-    chosen = (
-        choose(to, NODE_EXPORTS, "export of nodes")
-        if isinstance(condensed, CondensedNodes)
-        else choose(to, EXPORTS, "export")
-    )
-    if path.suffix != chosen.suffix and to != "folder":
-        path = path.parent / (path.name + chosen.suffix)
+    of_nodes = isinstance(condensed, CondensedNodes)
+    suffix, write = choose(to, *((NODE_EXPORTS, "export of nodes") if of_nodes else (EXPORTS, "export")))
+    if path.suffix != suffix and to != "folder":
+        path = path.parent / (path.name + suffix)
     try:
         free = not path.exists() or (to == "folder" and path.is_dir() and not any(path.iterdir()))
         if not free:
             raise ArtifactError(f"{path} exists already; choose another name or delete it")
-        chosen.write(condensed, path)
+        write(condensed, path)
     except OSError as error:
         raise ArtifactError(
             f"{path} could not be written: {error.strerror or error}; make room or choose another path"
@@ -113,20 +110,18 @@ def _write_folder(condensed: CondensedImages, path: Path) -> None:
         raise
 
 
+def _save_npz(path: Path, class_names: Sequence[str], **arrays: NDArray[Any]) -> None:
+    buffer = BytesIO()
+    np.savez(buffer, class_names=np.array(class_names, dtype=np.str_), **arrays)  # type: ignore[arg-type]
+    write_atomically(path, buffer.getvalue())
+
+
 def _write_npz(condensed: CondensedImages, path: Path) -> None:
     """Images float32 [R, C, H, W] in [0, 1], labels int64 [R], class_names, and mean and std to normalise."""
     images, labels = condensed.records()
-    preprocessing = condensed.manifest["preprocessing"]
-    buffer = BytesIO()
-    np.savez(
-        buffer,
-        images=images.float().numpy(),
-        labels=labels.long().numpy(),
-        class_names=np.array(condensed.class_names, dtype=np.str_),
-        mean=np.array(preprocessing["mean"], dtype=np.float32),
-        std=np.array(preprocessing["std"], dtype=np.float32),
-    )
-    write_atomically(path, buffer.getvalue())
+    mean, std = (np.array(condensed.manifest["preprocessing"][name], np.float32) for name in ("mean", "std"))
+    names = condensed.class_names
+    _save_npz(path, names, images=images.float().numpy(), labels=labels.long().numpy(), mean=mean, std=std)
 
 
 def _write_parquet(condensed: CondensedImages, path: Path) -> None:
@@ -162,15 +157,8 @@ def _write_torch(condensed: CondensedImages, path: Path) -> None:
 
 def _write_nodes_npz(condensed: CondensedNodes, path: Path) -> None:
     """`x` float32 [M, F], `y` int64 [M], `edge_index` int64 [2, E], and `class_names`."""
-    buffer = BytesIO()
-    np.savez(
-        buffer,
-        x=condensed.features.float().numpy(),
-        y=condensed.labels.numpy(),
-        edge_index=condensed.edges.numpy(),
-        class_names=np.array(condensed.class_names, dtype=np.str_),
-    )
-    write_atomically(path, buffer.getvalue())
+    x, y, edges = condensed.features.float().numpy(), condensed.labels.numpy(), condensed.edges.numpy()
+    _save_npz(path, condensed.class_names, x=x, y=y, edge_index=edges)
 
 
 def _write_nodes_torch(condensed: CondensedNodes, path: Path) -> None:
@@ -179,10 +167,7 @@ def _write_nodes_torch(condensed: CondensedNodes, path: Path) -> None:
     write_atomically(path, save_tensors(tensors, {"class_names": json.dumps(condensed.class_names)}))
 
 
-@dataclass(frozen=True)
-class _Export:
-    """How to write a set, and the suffix of the file; none for a folder."""
-
+class _Export(NamedTuple):
     suffix: str
     write: Callable[[Any, Path], None]
 

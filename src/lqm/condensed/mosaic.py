@@ -4,7 +4,8 @@ A mosaic of factor f is cut into f x f cells; each cell, stretched to the whole 
 Cells of a size that f does not divide differ by a pixel.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from itertools import product
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -31,14 +32,10 @@ def compose(images: Tensor, factor: int) -> Tensor:
     return mosaics
 
 
-def _cells(size: torch.Size, factor: int) -> Iterator[tuple[slice, slice]]:
+def _cells(size: torch.Size, factor: int) -> Iterable[tuple[slice, slice]]:
     """Rows and columns of each cell, row by row."""
-    for i in range(factor):
-        for j in range(factor):
-            yield tuple(  # type: ignore[misc]
-                slice(n * place // factor, n * (place + 1) // factor)
-                for n, place in zip(size, (i, j), strict=True)
-            )
+    rows, columns = ([slice(n * i // factor, n * (i + 1) // factor) for i in range(factor)] for n in size)
+    return product(rows, columns)
 
 
 def _resized(images: Tensor, size: torch.Size) -> Tensor:

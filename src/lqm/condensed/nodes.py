@@ -15,20 +15,15 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 
-def no_edges() -> Tensor:
-    """An edge list without an edge, [2, 0]."""
-    return torch.zeros(2, 0, dtype=torch.int64)
-
-
 @dataclass(frozen=True, eq=False)
 class CondensedNodes(CondensedSet):
-    """Nodes, as a rule without edges: what they know of their neighbours is in their features.
+    """Nodes, as a rule without edges: what is to be known of their neighbours is in their features.
 
     Attributes:
         edges: pairs of nodes, both directions of each, [2, E]; none if the nodes are synthetic.
     """
 
-    edges: Tensor = field(default_factory=no_edges, repr=False)
+    edges: Tensor = field(default_factory=lambda: torch.zeros(2, 0, dtype=torch.int64), repr=False)
 
     holds = "features"
 
@@ -49,13 +44,8 @@ class CondensedNodes(CondensedSet):
         """
         from torch_geometric.data import Data
 
-        return Data(
-            x=self.features,
-            y=self.labels,
-            edge_index=self.edges,
-            train_mask=self.labels >= 0,
-            num_nodes=len(self.labels),
-        )
+        labelled = self.labels >= 0
+        return Data(self.features, self.edges, y=self.labels, train_mask=labelled, num_nodes=len(labelled))
 
     def tensors(self) -> dict[str, Tensor]:
         """What is written to the tensor file, by name."""

@@ -2,9 +2,7 @@
 
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from PIL import Image
 from torch import Tensor
 
@@ -21,9 +19,8 @@ def contact_sheet(condensed: CondensedImages, path: Path) -> None:
     rows = [condensed.images[condensed.labels == label] for label in range(len(condensed.class_names))]
     zoom = -(-_CELL_PIXELS // condensed.images.shape[-1])
     cell = condensed.images.shape[-1] * zoom + _GAP_PIXELS
-    sheet = Image.new(
-        "RGB", (cell * max(map(len, rows)) + _GAP_PIXELS, cell * len(rows) + _GAP_PIXELS), "white"
-    )
+    width, height = (cell * count + _GAP_PIXELS for count in (max(map(len, rows)), len(rows)))
+    sheet = Image.new("RGB", (width, height), "white")
     for row, images in enumerate(rows):
         for column, image in enumerate(images):
             tile = as_colours(image).resize((cell - _GAP_PIXELS,) * 2, Image.Resampling.NEAREST)
@@ -32,11 +29,7 @@ def contact_sheet(condensed: CondensedImages, path: Path) -> None:
 
 
 def as_png(image: Tensor) -> bytes:
-    """An 8-bit PNG file of an image: grey, colours, or colours and opacity.
-
-    Raises:
-        ArtifactError: when the image has a number of channels that PNG has not.
-    """
+    """An 8-bit PNG file of an image: grey, colours, or colours and opacity."""
     if len(image) not in (1, 3, 4):
         raise ArtifactError(
             f"an image of {len(image)} channels can't be a PNG file, which has 1, 3 or 4; export to npz"
@@ -46,18 +39,13 @@ def as_png(image: Tensor) -> bytes:
 
 def as_image(image: Tensor) -> Image.Image:
     """An image with the channels that it has: grey, colours, or colours and opacity."""
-    return Image.fromarray(_pixels(image))
+    pixels = (image * 255).round().byte().permute(1, 2, 0).numpy()
+    return Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
 
 
 def as_colours(image: Tensor) -> Image.Image:
     """An image of one channel as grey, of three as colour."""
-    return Image.fromarray(_pixels(image[:3])).convert("RGB")
-
-
-def _pixels(image: Tensor) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Bytes [H, W, C], or [H, W] if there is one channel."""
-    pixels: np.ndarray[Any, np.dtype[np.uint8]] = (image * 255).round().byte().permute(1, 2, 0).numpy()
-    return pixels[..., 0] if pixels.shape[-1] == 1 else pixels
+    return as_image(image[:3]).convert("RGB")
 
 
 def _encoded(image: Image.Image) -> bytes:

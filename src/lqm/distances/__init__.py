@@ -15,7 +15,6 @@ from lqm.distances.wasserstein import SlicedWasserstein, Wasserstein
 
 DISTANCES: dict[str, Distance] = {
     "mean": Mean(),
-    "mmd": Mean(),
     "moments": Moments(),
     "lqm": Quantile("lqm"),
     "lqm-linear": Quantile("lqm-linear", interpolation="linear"),
@@ -27,5 +26,7 @@ DISTANCES: dict[str, Distance] = {
     "kernel": Kernel(),
     "characteristic": Characteristic(),
 }
+# What the condensation papers call MMD is the matching of means.
+ALIASES = {"mmd": "mean"}
 
-__all__ = ["DISTANCES", "Distance", "Target", "class_losses", "class_targets"]
+__all__ = ["ALIASES", "DISTANCES", "Distance", "Target", "class_losses", "class_targets"]

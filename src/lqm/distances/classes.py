@@ -1,8 +1,4 @@
-"""Comparing many classes at once, when they differ in size.
-
-A distance sees dense batches only. Classes with the same number of real and of synthetic records share a
-batch; that is the one place where unequal classes are dealt with.
-"""
+"""Distances of many classes at once: those with equally many real and synthetic records share a batch."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -16,8 +16,8 @@ class Distance(Protocol):
     Every loss is in squared units of the features (twice the features, four times the loss), so that
     the learning rate of a base method carries over from one distance to another.
 
-    A class may say what its `needs` are of the real side: only the "mean" of each feature, or "quantiles" of
-    each feature. Then it can be used with a sketch. One that says nothing needs the "records".
+    An attribute `needs` tells what a distance needs of the real side: the "mean" or "quantiles" of each
+    feature, both of which a sketch has, or, if there is no such attribute, the "records".
     """
 
     @property

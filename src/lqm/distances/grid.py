@@ -23,10 +23,6 @@ def quantile_grid(sample: Tensor, size: int) -> Tensor:
 
 
 def needs(distance: Distance) -> Needs:
-    """What a distance needs of the real side; one that does not say needs the records.
-
-    A distance that needs the mean may be given the mean as a sample of one record, one that needs quantiles
-    the grid.
-    """
-    found: Needs = getattr(distance, "needs", "records")
-    return found
+    """What a distance needs of the real side: the records, the grid, or the mean as one record."""
+    needed: Needs = getattr(distance, "needs", "records")
+    return needed

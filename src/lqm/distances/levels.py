@@ -33,7 +33,7 @@ def cramer_von_mises_levels(k: int) -> Levels:
         array([0.25, 0.75])
     """
     _require_positive(k)
-    return _fixed(Levels((2 * np.arange(1, k + 1) - 1) / (2 * k), np.full(k, 1 / k)))
+    return _read_only(Levels((2 * np.arange(1, k + 1) - 1) / (2 * k), np.full(k, 1 / k)))
 
 
 @lru_cache(maxsize=256)
@@ -53,7 +53,7 @@ def anderson_darling_levels(k: int) -> Levels:
         array([0.15455, 0.5    , 0.84545])
     """
     _require_positive(k)
-    # For many points the density of the best levels tends to (u (1-u))^(-1/3): a start close to the end.
+    # For many points the density of the best levels tends to (u (1-u))^(-1/3): close to the solution.
     steps = betaincinv(2 / 3, 2 / 3, np.arange(k + 1) / k)
     for _ in range(_NEWTON_STEPS):
         residual, jacobian = _fixed_point_residual(steps)
@@ -64,7 +64,7 @@ def anderson_darling_levels(k: int) -> Levels:
     else:
         raise ArithmeticError(f"the Anderson-Darling levels of {k} points did not converge")
     steps = (steps + 1 - steps[::-1]) / 2
-    return _fixed(Levels((steps[:-1] + steps[1:]) / 2, np.diff(steps)))
+    return _read_only(Levels((steps[:-1] + steps[1:]) / 2, np.diff(steps)))
 
 
 def _fixed_point_residual(steps: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -84,8 +84,8 @@ def _fixed_point_residual(steps: NDArray[np.float64]) -> tuple[NDArray[np.float6
     return steps[1:-1] - fall / (rise + fall), jacobian
 
 
-def _fixed(levels: Levels) -> Levels:
-    """The same, which nobody who gets them can change for the next one."""
+def _read_only(levels: Levels) -> Levels:
+    """The levels as they may be cached: no caller can change them for the next one."""
     for array in levels:
         array.flags.writeable = False
     return levels

@@ -49,9 +49,8 @@ def column_quantiles(
         part.to(sample.device) for part in _positions(levels.tobytes(), n, interpolation, sample.dtype)
     )
     columns = sorted_columns(sample)
-    found = columns.index_select(-1, below).lerp_(columns.index_select(-1, above), fraction)
-    not_a_number = columns[..., -1:].isnan()
-    return found.masked_fill_(not_a_number, torch.nan).transpose(-2, -1)
+    quantiles = columns.index_select(-1, below).lerp_(columns.index_select(-1, above), fraction)
+    return quantiles.masked_fill_(columns[..., -1:].isnan(), torch.nan).transpose(-2, -1)
 
 
 @lru_cache(maxsize=4096)

@@ -31,23 +31,18 @@ def draw(operations: Sequence[str], generator: torch.Generator, rows: int = 1) -
 def draw_several(
     operations: Sequence[str], generator: torch.Generator, rows: int = 1
 ) -> list[AugmentationParameters]:
-    """Draw as IDC, M3D, DANCE and NCFM do: flip, color and cutout always, and one of the others.
-
-    They are in the order in which they apply: flip, color, the one that was drawn, cutout.
-    """
-    drawn = [name for name in operations if name in ("crop", "scale", "rotate")]
-    if drawn:
-        drawn = [drawn[int(torch.randint(len(drawn), (1,), generator=generator))]]
-    named = [*(name for name in ("flip", "color") if name in operations), *drawn]
-    named += [name for name in ("cutout",) if name in operations]
-    return [_parameters(operation, generator, rows) for operation in named]
+    """Draw as IDC, M3D, DANCE and NCFM do: flip, color, one of crop, scale and rotate, and cutout."""
+    moving = [name for name in operations if name in ("crop", "scale", "rotate")]
+    drawn = moving[int(torch.randint(len(moving), (1,), generator=generator))] if moving else "none"
+    order = ("flip", "color", drawn, "cutout")
+    return [_parameters(name, generator, rows) for name in order if name in operations]
 
 
 def augment(images: Tensor, *drawn: AugmentationParameters) -> Tensor:
     """Apply drawn operations, one after another, to a batch of square images, [B, C, H, H]."""
     for one in drawn:
-        numbers = one.parameters.to(images).view(len(one.parameters), -1, 1, 1, 1)
-        images = _APPLY[one.operation](images, *numbers.unbind(dim=1))
+        parameters = one.parameters.to(images).view(len(one.parameters), -1, 1, 1, 1)
+        images = _APPLY[one.operation](images, *parameters.unbind(dim=1))
     return images
 
 

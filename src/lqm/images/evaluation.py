@@ -18,22 +18,14 @@ from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.score_cache import Finding
 from lqm.evaluation.scores import finding
 from lqm.images.baselines import BASELINES, baseline
-from lqm.images.networks import (
-    NETWORKS,
-    Network,
-    NetworkMaker,
-    check_spec,
-    count_activations,
-    describe,
-    make_network,
-)
+from lqm.images.networks import NETWORKS, Network, NetworkMaker, count_activations
 from lqm.images.sources import Images, ImageSource, load_source
 from lqm.images.training import latent_features, predict, train
 
 
 @dataclass(frozen=True)
 class EvaluationProtocol(Protocol):
-    """How networks are trained on images and judged.
+    """How networks are trained on images and evaluated.
 
     The schedule is the field's: epochs 0 to `epochs`, and after epoch `epochs // 2 + 1` a new optimiser
     with a tenth of the learning rate. The whole training set, on which that would take days, is learned by
@@ -54,7 +46,7 @@ class EvaluationProtocol(Protocol):
     def kind(self) -> str:
         """The network in words."""
         known = self.network.partition(":")[0] in NETWORKS
-        return describe(self.network) if known else self.network.removeprefix("own:")
+        return NETWORKS.describe(self.network) if known else self.network.removeprefix("own:")
 
     def epochs_for(self, records: int, *, full: bool = False) -> int:
         """Epochs on a set of so many images; fewer on a large `full` training set."""
@@ -66,22 +58,10 @@ PROTOCOLS = {
     for protocol in (
         EvaluationProtocol("field-1000", epochs=1000, networks=5),
         EvaluationProtocol(
-            "quick-200",
-            epochs=200,
-            networks=4,
-            network="convnet:width=32",
-            full_networks=2,
-            full_steps=2000,
-            learning_rate=0.1,
+            "quick-200", 200, 4, "convnet:width=32", full_networks=2, full_steps=2000, learning_rate=0.1
         ),
         EvaluationProtocol(
-            "cross-200",
-            epochs=200,
-            networks=2,
-            network="convnet:width=32",
-            full_networks=1,
-            full_steps=2000,
-            learning_rate=0.03,
+            "cross-200", 200, 2, "convnet:width=32", full_networks=1, full_steps=2000, learning_rate=0.03
         ),
     )
 }
@@ -131,7 +111,7 @@ def _key(images: Images, source: ImageSource, full: bool, compute: Compute) -> d
 def fresh_network(source: ImageSource, maker: str | NetworkMaker, seed: int, index: int) -> Network:
     """Network number `index` of an evaluation, before its training."""
     with seeded(seed, "evaluation network", index):
-        return make_network(maker, source.shape, len(source.class_names))
+        return NETWORKS.make(maker, source.shape, len(source.class_names))
 
 
 def activations_to_evaluate(
@@ -150,7 +130,7 @@ def activations_to_evaluate(
 def latent_match(
     network: Network, labelled: Images, source: ImageSource, compute: Compute | None = None
 ) -> LatentMatch:
-    """How well labelled keep the latent distributions of their classes under one network."""
+    """How well labelled images keep the latent distributions of their classes under one network."""
     features = partial(class_features, network, source=source, compute=compute)
     return match_of_classes(
         ClassLatents(label, features(real, label), features(labelled.of_class(label), label))
@@ -161,7 +141,7 @@ def latent_match(
 def class_features(
     network: Network, images: Tensor, label: int, source: ImageSource, compute: Compute | None = None
 ) -> Tensor:
-    """What a network finds in images of one class; in 500 if there are more, always the same ones."""
+    """Latent features of images of one class; of 500 if there are more, always the same ones."""
     return latent_features(network, matched(images, label), source, compute)
 
 
@@ -180,7 +160,7 @@ IMAGES = Evaluator(
     protocols=PROTOCOLS,
     baselines=BASELINES,
     read_protocol=EvaluationProtocol,
-    check_spec=check_spec,
+    check_spec=NETWORKS.check,
     find_source=load_source,
     fresh_network=fresh_network,
     as_records=lambda condensed: Images(*condensed.records()),

@@ -1,7 +1,6 @@
 """Experts: networks that train on the real images, kept snapshot by snapshot."""
 
 from collections.abc import Callable, Iterator
-from math import ceil
 from typing import Literal
 
 import torch
@@ -15,7 +14,6 @@ from lqm.images.methods.settings import NetworkSpec
 from lqm.images.networks import Embedding, Encoder, Logits
 from lqm.images.problem import ImageProblem
 from lqm.images.students import State, Student, below, draw_real
-from lqm.utils.errors import ConfigError
 from lqm.utils.settings import Count, Positive, Share
 
 # Of each network that learns for a sketch: snapshots, and batches from one to the next. A network of IDM's
@@ -104,12 +102,6 @@ class TrajectoryEncoders:
         if self._problem.experts:
             experts = self._problem.experts()
             network, epoch = divmod(n, experts.epochs + 1)
-            if network >= experts.networks:
-                most = experts.networks * (experts.epochs + 1)
-                raise ConfigError(
-                    f"the experts in {experts.path} have {most} snapshots; ask for {most} encoders at most, "
-                    "or train more with `lqm experts`"
-                )
             return experts.snapshot(network, epoch).tensors()
         network, number = divmod(n, SNAPSHOTS)
         return snapshot(
@@ -132,7 +124,7 @@ def _stage(network: int, number: int) -> int:
 def _decay(settings: ExpertSettings, epoch: int, epochs: int) -> float:
     if settings.schedule == "constant":
         return 1.0
-    return 0.2 ** sum(epoch >= ceil(epochs * share) for share in (2 / 3, 5 / 6))
+    return float(0.2 ** ((3 * epoch >= 2 * epochs) + (6 * epoch >= 5 * epochs)))
 
 
 def _epoch(

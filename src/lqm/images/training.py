@@ -1,4 +1,4 @@
-"""Training a network on images, as the field does, and looking at images through it."""
+"""Training a network on images, as the field does, and its features and predictions afterwards."""
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -9,7 +9,7 @@ from lqm.images.augment import augment, draw
 from lqm.images.networks import Embedding, Encoder, Logits, Network, Readout, encoder_factory
 from lqm.images.sources import Images, ImageSource
 
-# Numbers of a set that is kept normalised, and images that are normalised at a time.
+# Pixels of a set that is kept normalised, and images that are normalised at a time.
 _RESIDENT, _NORMALISED = 2**24, 1024
 
 
@@ -29,7 +29,7 @@ def train(
     """Train for epochs 0 to `epochs`, at a tenth of the rate after epoch `epochs // 2 + 1`.
 
     The lower rate comes with a new optimiser, which has no momentum yet. Each batch is augmented by one
-    operation, with own numbers for each image.
+    operation, with parameters of its own for each image.
     """
 
     def optimizer(rate: float) -> torch.optim.SGD:
@@ -63,19 +63,18 @@ def train(
 def latent_features(
     network: Network, images: Tensor, source: ImageSource, compute: Compute | None = None
 ) -> Tensor:
-    """What a trained network finds in images as they are stored, [N, F], on the network's device."""
-    return _found(network, Embedding, images, source, compute)
+    """Latent features of images as they are stored, [N, F], on the network's device."""
+    return _read_out(network, Embedding, images, source, compute)
 
 
 def predict(network: Network, source: ImageSource, compute: Compute | None = None) -> Tensor:
-    """The class that a network names for each test image, [N]."""
-    return _found(network, Logits, source.test.images, source, compute).argmax(dim=1).cpu()
+    """The class that a network predicts for each test image, [N]."""
+    return _read_out(network, Logits, source.test.images, source, compute).argmax(dim=1).cpu()
 
 
-def _found(
+def _read_out(
     network: Network, readout: Readout, images: Tensor, source: ImageSource, compute: Compute | None
 ) -> Tensor:
-    """What a network in evaluation mode finds in stored images, which are normalised a few at a time."""
     encoder = _encoder(network.eval(), readout, compute)
     parts = (source.normalised(part.to(_device(network))) for part in images.split(_NORMALISED))
     return torch.cat([encoder.encode(part)[0] for part in parts])

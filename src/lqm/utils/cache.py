@@ -26,11 +26,7 @@ class Packed(NamedTuple):
 
 
 def cache_folder() -> Path:
-    """The folder LQM_CACHE, else `lqm` in XDG_CACHE_HOME, else `.cache/lqm` in the home folder.
-
-    Raises:
-        ArtifactError: when none of them is known.
-    """
+    """The folder LQM_CACHE, else `lqm` in XDG_CACHE_HOME, else `.cache/lqm` in the home folder."""
     if chosen := os.environ.get("LQM_CACHE"):
         return Path(chosen).expanduser()
     if shared := os.environ.get("XDG_CACHE_HOME"):
@@ -42,13 +38,7 @@ def cache_folder() -> Path:
 
 
 def content_key(described: str, root: Path | None = None, files: Iterable[Path] = ()) -> str:
-    """A hash of all that decides a thing: what is said of it, and the names and bytes of its files.
-
-    Args:
-        described: what the files don't say themselves, such as options and names of classes.
-        root: the folder that the names of the files are relative to; each file's own if there is none.
-        files: the files in their order.
-    """
+    """A hash of a description (options, class names) and of the names below `root` and bytes of files."""
     digest = hashlib.sha256(described.encode())
     for path in files:
         digest.update(f"\0{path.relative_to(root or path.parent).as_posix()}\0{_file_hash(path)}".encode())
@@ -63,14 +53,9 @@ def kept(
     pack: Callable[[T], Packed],
     unpack: Callable[[Packed], T],
 ) -> T:
-    """What `make` gives, from the cache if it is there; a cache that can't be used is done without.
+    """What `make` returns, from the cache if it is there; a cache that can't be used is done without.
 
-    Args:
-        what: the name of a folder in the cache, such as `graphs`.
-        key: a hash of all that decides the thing; the file is called `key.hash-of-its-content.safetensors`.
-        make: makes it.
-        pack: its tensors, and what else there is to know as JSON.
-        unpack: makes it of these.
+    The file is `<what>/<key>.<hash of its content>.safetensors`, with `key` a hash of all that decides it.
     """
     try:
         folder = cache_folder() / what
@@ -78,8 +63,8 @@ def kept(
         warn(f"the {what} are not kept: {error}")
         return make()
     for path in folder.glob(f"{key}.*.safetensors"):
-        if found := _load(path):
-            return unpack(found)
+        if packed := _load(path):
+            return unpack(packed)
         warn(f"{path} was damaged, and is made again")
         with contextlib.suppress(OSError):
             path.unlink()

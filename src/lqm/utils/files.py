@@ -9,11 +9,7 @@ from lqm.utils.errors import ArtifactError
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a temporary file beside `path`, flush it to the disk, and rename it into place.
-
-    Raises:
-        ArtifactError: when the disk is full or the folder can't be written; what was there before stays.
-    """
+    """Write to a temporary file beside `path`, flush it to the disk, and rename it into place."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")

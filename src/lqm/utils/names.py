@@ -12,9 +12,6 @@ T = TypeVar("T")
 def choose(name: str, table: Mapping[str, T], kind: str) -> T:
     """Look a name up in a table.
 
-    Raises:
-        ConfigError: with the nearest right name and all known ones.
-
     Example:
         >>> choose("lqn", {"mean": 1, "lqm": 2}, "distance")
         Traceback (most recent call last):

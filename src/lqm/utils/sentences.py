@@ -1,4 +1,4 @@
-"""Words for sentences."""
+"""Parts of messages."""
 
 
 def reason(error: Exception) -> str:

@@ -21,11 +21,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 def make_settings(kind: type[T], values: Mapping[str, Any]) -> T:
-    """Build a settings dataclass; text is turned into numbers where a number is wanted.
-
-    Raises:
-        ConfigError: with the setting, what it was given, and what would be right.
-    """
+    """Build a settings dataclass; text is turned into numbers where a number is wanted."""
     known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
     values = current_settings(values)
     for name in values:
@@ -39,9 +35,6 @@ def make_settings(kind: type[T], values: Mapping[str, Any]) -> T:
 
 def check(name: str, value: object, kind: Any) -> None:
     """Refuse a value that is not of a type such as `Count` or `Count | None`.
-
-    Raises:
-        ConfigError: with the name, the value, and what would be right.
 
     Example:
         >>> check("repeats", 3, Count)
@@ -68,17 +61,7 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
 def typed_options(
     kind: str, name: str, constructor: Callable[..., Any], words: Sequence[str]
 ) -> dict[str, Any]:
-    """The options that words such as `width=64` give, in the order of the constructor's signature.
-
-    Args:
-        kind: of what is made, such as `network`.
-        name: of what is made.
-        constructor: of what is made; its options are its parameters with a default.
-        words: what was given.
-
-    Raises:
-        ConfigError: when a word is no option of the constructor, or its value is none of that option's.
-    """
+    """The options that words such as `width=64` give, in the order of the constructor's signature."""
     known = options_of(constructor)
     if words and not known:
         raise ConfigError(f"{kind} '{name}' has no options, but was given '{words[0]}'; write '{name}' alone")

@@ -18,12 +18,8 @@ Inputs = TypeVar("Inputs")
 class NetworkTable(dict[str, type[Network]], Generic[Network, Inputs]):
     """Networks by name; the options of a spec are the arguments of a constructor that have a default.
 
-    Args:
-        networks: constructors by name, of the inputs' shape or width, the number of classes, and options.
-        base: the class of all of them; a user's module of this class is taken as it is.
-        wrap: makes a network of the name of a user's module, the module, its inputs and its classes.
-        inputs: what the first argument of a constructor is called, such as `shape`.
-        data: what is said of data with such inputs, such as `images of shape {}`.
+    A user's module of the class `base` is used as it is, any other one by way of `wrap`. For messages,
+    `inputs` names the first argument of a constructor, such as `shape`, and `data` `images of shape {}`.
 
     Example:
         >>> from lqm.graphs.networks import NETWORKS
@@ -61,20 +57,12 @@ class NetworkTable(dict[str, type[Network]], Generic[Network, Inputs]):
         return self[name](inputs, classes, **options)
 
     def check(self, spec: str) -> str:
-        """The spec in canonical form: the options that were given, in the order of the constructor.
-
-        Raises:
-            ConfigError: when there is no such network, option or value.
-        """
+        """The spec in canonical form: the options that were given, in the order of the constructor."""
         name, options = self._read(spec)
         return ":".join([name, *(f"{option}={value}" for option, value in options.items())])
 
     def describe(self, spec: str) -> str:
-        """A network's title for tables, with the options that differ from their default and are not in it.
-
-        Raises:
-            ConfigError: when there is no such network, option or value.
-        """
+        """A network's title for tables, with the options that differ from their default and are not in it."""
         name, given = self._read(spec)
         title: str = self[name].title  # type: ignore[attr-defined]
         usual = {option: parameter.default for option, parameter in options_of(self[name]).items()}
@@ -109,7 +97,7 @@ class NetworkTable(dict[str, type[Network]], Generic[Network, Inputs]):
 
 
 def factory_name(factory: Callable[..., Any]) -> str:
-    """The name of a factory in records, such as `own:my_network`."""
+    """The name of a factory in manifests, such as `own:my_network`."""
     return f"own:{getattr(factory, '__qualname__', type(factory).__qualname__)}"
 
 
@@ -126,17 +114,8 @@ def probe(
 ) -> Tensor:
     """Logits [2, classes] of a module that is run once in evaluation mode, to refuse it before long work.
 
-    Args:
-        name: what the network is called in a sentence.
-        module: whose mode is set, and set back.
-        run: calls the module with two records on its device.
-        classes: number of classes.
-        records: such as `nodes`.
-        data: the records in more words, such as `2 nodes of 20 features`.
-        right: what the module should take and give.
-
-    Raises:
-        ConfigError: when the module fails, or gives something else.
+    `run` calls the module with two records on its device. For messages, `name` is the network's, `records`
+    such as `nodes`, `data` such as `2 nodes of 20 features`, and `right` what the module should do.
     """
     modes = [(part, part.training) for part in module.modules()]
     module.eval()

@@ -11,6 +11,7 @@ from lqm.images.problem import ImageProblem
 from lqm.images.real import RealImages
 from lqm.images.synthetic import SyntheticImages
 from lqm.methods.condensation import Condensation, Pass
+from lqm.methods.objectives import Objective
 from lqm.methods.objectives.cross_entropy import CrossEntropy
 from lqm.methods.objectives.features import FeatureMatching
 from lqm.methods.spec import ExpertsNeeded, MethodSpec
@@ -50,21 +51,24 @@ def build(problem: ImageProblem, settings: DANCESettings) -> Condensation:
     S_c <- S_c - rate * gradient of class_weight * CE(last(A(S_c)), c)
     """
     operations = [name for name in ("color", "crop", "cutout") if name in problem.source.augmentation]
-    synthetic = SyntheticImages(problem, settings, settings.mosaic)
     one_by_one = [[label] for label in range(problem.classes)]
 
-    def targets(objective: FeatureMatching | CrossEntropy, size: int, purpose: str) -> LiveTargets:
-        real = RealImages(problem, size, one_by_one, lambda draws: draw_several(operations, draws), purpose)
-        experts = mixed if size else trained
-        return LiveTargets(experts, real, objective, problem.seed)
+    def targets(
+        encoders: InterpolatedEncoders, objective: Objective, real_batch: int, purpose: str
+    ) -> LiveTargets:
+        real = RealImages(
+            problem, real_batch, one_by_one, lambda draws: draw_several(operations, draws), purpose
+        )
+        return LiveTargets(encoders, real, objective, problem.seed)
 
+    synthetic = SyntheticImages(problem, settings, settings.mosaic)
     mixed = InterpolatedEncoders(problem, settings.network, settings.pairs)
-    trained = InterpolatedEncoders(problem, settings.network, settings.pairs, Logits, last=True)
+    last = InterpolatedEncoders(problem, settings.network, settings.pairs, Logits, last=True)
     match = FeatureMatching(problem.distance, synthetic.counts)
     calibrate = CrossEntropy(settings.class_weight)
     passes = [
-        Pass(match, targets(match, settings.real_batch, "batch")),
-        Pass(calibrate, targets(calibrate, 0, "calibration"), "calibration"),
+        Pass(match, targets(mixed, match, settings.real_batch, "batch")),
+        Pass(calibrate, targets(last, calibrate, 0, "calibration"), "calibration"),
     ]
     return Condensation(problem, synthetic, mixed, passes, per_class=True)
 

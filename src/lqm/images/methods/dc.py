@@ -2,30 +2,21 @@
 
 from typing import Literal
 
-import torch
-import torch.nn.functional as F  # noqa: N812
 from pydantic.dataclasses import dataclass
-from torch import nn
 
-from lqm.engine.randomness import generator
-from lqm.images.augment import augment, draw
 from lqm.images.encoders import TrainedOnSynthetic
 from lqm.images.methods.settings import Init, MatchingSettings
-from lqm.images.networks import Network
 from lqm.images.problem import ImageProblem
 from lqm.images.real import RealImages, siamese
-from lqm.images.sources import pick
 from lqm.images.synthetic import SyntheticImages
 from lqm.methods.condensation import Condensation, Pass
 from lqm.methods.objectives.gradients import GradientMatching
 from lqm.methods.spec import MethodSpec
-from lqm.methods.synthetic import Synthetic
 from lqm.methods.targets import LiveTargets
 from lqm.utils.settings import Count, Positive
 
 # Images a class: updates of S under one network, and epochs of that network on S between two of them.
 _LOOPS = {1: (1, 1), 10: (10, 50), 20: (20, 25), 30: (30, 20), 40: (40, 15), 50: (50, 10)}
-_NORM_IMAGES = 16
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -38,7 +29,8 @@ class DCSettings(MatchingSettings):
         inner: epochs of the network on S between two updates; likewise.
         network_rate: of the network's SGD.
         train_batch: synthetic images in a step of that.
-        gradient_distance: how gradients are compared.
+        gradient_distance: how gradients are compared: 1 - cosine, summed over the output rows of each
+            weight; squared differences; or 1 - cosine of all parameters as one vector.
     """
 
     steps: Count = 1_000
@@ -55,12 +47,6 @@ class DCSettings(MatchingSettings):
         outer, inner = _LOOPS[max(budget for budget in _LOOPS if budget <= per_class)]
         return self.outer or outer, self.inner or inner
 
-    def images_per_step(self, classes: int, records: int, *, live: bool) -> float:
-        """Those of all updates and of the training on S between them."""
-        outer, inner = self.loops(records)
-        matched = 3 * self.real_batch + 9 * records
-        return classes * (outer * matched + (outer - 1) * inner * 3 * records)
-
 
 @dataclass(frozen=True, config={"extra": "forbid"})
 class DSASettings(DCSettings):
@@ -75,41 +61,21 @@ def _build(problem: ImageProblem, settings: DCSettings, *, augmented: bool) -> C
     S <- clip(S - rate * gradient of sum over classes of D(g(T_c), g(S_c))), g = gradient of CE by the weights
     """
     outer, inner = settings.loops(problem.per_class)
-    source, operations = problem.source, problem.source.augmentation
-
-    def train(network: Network, synthetic: Synthetic, n: int) -> None:
-        """Train on S as it is now, with an augmentation of each image's own for DSA."""
-        draws = generator(problem.seed, "inner training", n)
-        batch = synthetic.batch(range(problem.classes))
-        images, labels = batch.inputs.detach(), batch.labels(problem.device)
-        optimizer = torch.optim.SGD(network.train().parameters(), lr=settings.network_rate)
-        for _ in range(inner):
-            for chosen in torch.randperm(len(labels), generator=draws).split(settings.train_batch):
-                shown = images[chosen]
-                if augmented:
-                    shown = augment(shown, draw(operations, draws, rows=len(chosen)))
-                optimizer.zero_grad()
-                F.cross_entropy(network(shown), labels[chosen]).backward()
-                optimizer.step()
-
-    def freeze_norms(network: Network, n: int) -> None:
-        """Batch norms take their statistics from a few real images of each class, and keep them."""
-        norms = [layer for layer in network.modules() if isinstance(layer, nn.BatchNorm2d | nn.BatchNorm1d)]
-        if norms:
-            draws = generator(problem.seed, "norm images", n)
-            few = torch.cat([pick(images, _NORM_IMAGES, draws) for images in source.by_class])
-            with torch.no_grad():
-                network.train()(source.normalised(few.to(problem.device)))
-            for layer in norms:
-                layer.eval()
-
-    synthetic = SyntheticImages(problem, settings)
-    encoders = TrainedOnSynthetic(problem, settings.network, outer, train, freeze_norms)
+    encoders = TrainedOnSynthetic(
+        problem,
+        settings.network,
+        rounds=outer,
+        epochs=inner,
+        learning_rate=settings.network_rate,
+        batch=settings.train_batch,
+        augmented=augmented,
+    )
     one_by_one = [[label] for label in range(problem.classes)]
     transform = siamese(problem) if augmented else lambda draws: ()
     real = RealImages(problem, settings.real_batch, one_by_one, transform)
     objective = GradientMatching(settings.gradient_distance)
     targets = LiveTargets(encoders, real, objective, problem.seed, rounds=outer)
+    synthetic = SyntheticImages(problem, settings)
     return Condensation(problem, synthetic, encoders, [Pass(objective, targets)], rounds=outer)
 
 

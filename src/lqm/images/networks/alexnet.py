@@ -11,9 +11,7 @@ from lqm.images.networks.network import Network
 class AlexNet(Network):
     """AlexNet (Krizhevsky et al. 2012) as the field shrinks it: five convolutions, no norm, one linear layer.
 
-    Args:
-        shape: channels, height and width of an image; square; grey 28x28 is padded to 32x32.
-        classes: number of classes.
+    Grey images of 28x28 are padded to 32x32.
     """
 
     title: ClassVar[str] = "AlexNet"

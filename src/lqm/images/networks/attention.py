@@ -1,4 +1,4 @@
-"""Where a network looks: the attention maps of DataDAM beside the latent features."""
+"""The attention maps of DataDAM beside the latent features."""
 
 import weakref
 from functools import cache
@@ -22,10 +22,9 @@ class Attention(nn.Module):
     def __init__(self, network: Network, power: float) -> None:
         super().__init__()
         self.network, self._power = network, power
-        self._seen: list[Tensor] = []
-        seen = self._seen
+        outputs = self._outputs = list[Tensor]()
         hooks = [
-            layer.register_forward_hook(lambda layer, given, output: seen.append(output))
+            layer.register_forward_hook(lambda layer, inputs, output: outputs.append(output))
             for layer in network.modules()
             if isinstance(layer, _ACTIVATIONS)
         ]
@@ -40,11 +39,11 @@ class Attention(nn.Module):
 
     def forward(self, images: Tensor) -> Readouts:
         """Images [B, C, H, W] to maps and features."""
-        self._seen.clear()
+        self._outputs.clear()
         features = self.network.embed(images)
-        seen = [output for output in self._seen[:-1] if output.ndim == 4]
-        self._seen.clear()
-        maps = [output.abs().pow(self._power).sum(dim=1).flatten(1) for output in seen]
+        spatial = [output for output in self._outputs[:-1] if output.ndim == 4]
+        self._outputs.clear()
+        maps = [output.abs().pow(self._power).sum(dim=1).flatten(1) for output in spatial]
         return (*(F.normalize(flat, dim=1) for flat in maps), features)
 
 

@@ -5,13 +5,13 @@ from typing import ClassVar
 from torch import nn
 
 from lqm.images.networks.layers import (
+    ACTIVATIONS,
+    POOLINGS,
     Activation,
     Norm,
     Pooling,
-    activation_layer,
     first_padding,
     norm_layers,
-    pooling_layers,
 )
 from lqm.images.networks.network import Network
 from lqm.utils.errors import ConfigError
@@ -20,19 +20,7 @@ from lqm.utils.errors import ConfigError
 class ConvNet(Network):
     """Blocks of convolution, norm, activation and pooling, then a linear layer (Gidaris & Komodakis 2018).
 
-    Three blocks of width 128 at 32x32 give 2,048 latent features. Weights start as torch's layers start.
-
-    Args:
-        shape: channels, height and width of an image; square.
-        classes: number of classes.
-        width: channels of each block.
-        depth: number of blocks; each that pools halves the map.
-        norm: how a block normalises.
-        activation: what follows the norm.
-        pooling: how a block halves the map; without pooling it keeps its size.
-
-    Raises:
-        ConfigError: when the images are too small for the depth.
+    Three blocks (`depth`) of 128 channels (`width`) at 32x32 give 2,048 latent features.
     """
 
     title: ClassVar[str] = "ConvNet-{depth} of width {width}"
@@ -62,8 +50,8 @@ class ConvNet(Network):
             layers += [
                 nn.Conv2d(channels, width, kernel_size=3, padding=padding),
                 *norm_layers(norm, width, size),
-                activation_layer(activation),
-                *pooling_layers(pooling),
+                ACTIVATIONS[activation](),
+                *([POOLINGS[pooling](2)] if pooling != "none" else []),
             ]
             channels, padding = width, 1
             size = size if pooling == "none" else size // 2

@@ -1,7 +1,8 @@
-"""Networks as encoders: readouts of images with gradients, or of many without; compiled once for a kind."""
+"""Networks as encoders: readouts of images with gradients, or of many without."""
 
 import copy
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import lru_cache
 
 import torch
@@ -20,24 +21,22 @@ _BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 _PIXELS, _FEWEST, _MOST = 2**15, 8, 512
 
 
-class Embedding(nn.Module):
-    """The latent features alone."""
-
+class _OfNetwork(nn.Module):
     def __init__(self, network: Network) -> None:
         super().__init__()
         self.network = network
+
+
+class Embedding(_OfNetwork):
+    """The latent features alone."""
 
     def forward(self, images: Tensor) -> Readouts:
         """Images [B, C, H, W] to one tensor [B, F]."""
         return (self.network.embed(images),)
 
 
-class Logits(nn.Module):
-    """What the network says of the class."""
-
-    def __init__(self, network: Network) -> None:
-        super().__init__()
-        self.network = network
+class Logits(_OfNetwork):
+    """The logits of the classes alone."""
 
     def forward(self, images: Tensor) -> Readouts:
         """Images [B, C, H, W] to one tensor [B, classes]."""
@@ -45,13 +44,10 @@ class Logits(nn.Module):
 
 
 class Encoder:
-    """A network as the methods use it: it turns images into readouts.
+    """A network as the methods use it: it turns images into readouts by `run`.
 
-    Args:
-        network: the network; its weights may change afterwards, its mode (training or not) may not.
-        run: images to readouts.
-        whole: whether a chunk must have the size that `run` was compiled for.
-        accuracy: the network's own, on what it has learned from, if it learns.
+    The weights of the network may change afterwards, its mode (training or not) may not. If `run` is compiled
+    for a size of chunk, all chunks are `whole`. `accuracy` is that on what a network has learned from.
     """
 
     def __init__(
@@ -82,15 +78,15 @@ class Encoder:
         if uses_batch_statistics(self.network):
             return self._run(images)
         parts = images.split(chunk_size(images))
-        found = [self._padded(part, len(parts[0])) if self._whole else self._run(part) for part in parts]
-        return tuple(torch.cat(pieces) for pieces in zip(*found, strict=True))
+        readouts = [self._padded(part, len(parts[0])) if self._whole else self._run(part) for part in parts]
+        return tuple(torch.cat(pieces) for pieces in zip(*readouts, strict=True))
 
     def _padded(self, images: Tensor, size: int) -> Readouts:
         missing = size - len(images)
         if not missing:
             return self._run(images)
         more = images.new_zeros(missing, *images.shape[1:])
-        return tuple(found[: len(images)] for found in self._run(torch.cat([images, more])))
+        return tuple(readout[: len(images)] for readout in self._run(torch.cat([images, more])))
 
 
 class EncoderFactory:
@@ -122,13 +118,7 @@ class EncoderFactory:
 
 @lru_cache(maxsize=64)
 def encoder_factory(kind: object, readout: Readout, compute: Compute) -> EncoderFactory:
-    """Makes encoders of networks of one kind; the same object for the same kind, so that it compiles once.
-
-    Args:
-        kind: all that tells these networks from others but their weights: spec, shape and classes.
-        readout: what is wanted of a network.
-        compute: how it is run.
-    """
+    """Makes encoders of networks of one kind (spec, shape, classes); cached, so that a kind compiles once."""
     return EncoderFactory(readout, compute)
 
 
@@ -147,19 +137,17 @@ def count_activations(network: Network, shape: tuple[int, int, int]) -> int:
     """How many activations all layers give for one image: what compiling saves time on."""
     total = 0
 
-    def count(module: nn.Module, given: object, found: object) -> None:
+    def count(module: nn.Module, inputs: object, output: object) -> None:
         nonlocal total
-        total += found.numel() if isinstance(found, Tensor) else 0
+        total += output.numel() if isinstance(output, Tensor) else 0
 
     leaves = [module for module in network.modules() if not list(module.children())]
-    hooks = [leaf.register_forward_hook(count) for leaf in leaves]
     training = network.training
-    try:
+    with ExitStack() as hooks:
+        hooks.callback(network.train, training)
+        for leaf in leaves:
+            hooks.enter_context(leaf.register_forward_hook(count))
         network.eval()(torch.zeros(1, *shape, device=next(network.parameters()).device))
-    finally:
-        network.train(training)
-        for hook in hooks:
-            hook.remove()
     return total
 
 

@@ -1,5 +1,6 @@
 """What the networks are built of, by name."""
 
+from collections.abc import Callable
 from typing import Literal
 
 from torch import nn
@@ -10,6 +11,13 @@ Norm = Literal["instance", "batch", "group", "layer", "none"]
 Activation = Literal["relu", "leaky", "sigmoid", "swish"]
 Pooling = Literal["average", "max", "none"]
 
+ACTIVATIONS: dict[Activation, Callable[[], nn.Module]] = {
+    "relu": nn.ReLU,
+    "leaky": nn.LeakyReLU,
+    "sigmoid": nn.Sigmoid,
+    "swish": nn.SiLU,
+}
+POOLINGS: dict[Pooling, Callable[[int], nn.Module]] = {"average": nn.AvgPool2d, "max": nn.MaxPool2d}
 _GROUPS = 4
 
 
@@ -17,9 +25,6 @@ def norm_layers(norm: Norm, channels: int, size: int) -> list[nn.Module]:
     """The layer that normalises a map [channels, size, size], or no layer.
 
     Instance norm is a GroupNorm with one group a channel, so training and evaluation mode are the same.
-
-    Raises:
-        ConfigError: when the channels don't fall into the groups of group norm.
     """
     match norm:
         case "instance":
@@ -35,30 +40,6 @@ def norm_layers(norm: Norm, channels: int, size: int) -> list[nn.Module]:
             return [nn.GroupNorm(_GROUPS, channels)]
         case "layer":
             return [nn.LayerNorm([channels, size, size])]
-        case "none":
-            return []
-
-
-def activation_layer(activation: Activation) -> nn.Module:
-    """The activation of that name."""
-    match activation:
-        case "relu":
-            return nn.ReLU()
-        case "leaky":
-            return nn.LeakyReLU(0.01)
-        case "sigmoid":
-            return nn.Sigmoid()
-        case "swish":
-            return nn.SiLU()
-
-
-def pooling_layers(pooling: Pooling) -> list[nn.Module]:
-    """The layer that halves a map, or no layer."""
-    match pooling:
-        case "average":
-            return [nn.AvgPool2d(2)]
-        case "max":
-            return [nn.MaxPool2d(2)]
         case "none":
             return []
 

@@ -14,10 +14,6 @@ class LeNet(Network):
 
     Grey images are padded by 2, as 28x28 is meant to be. Images below 16x16 are padded by 2 before both
     convolutions, which would leave nothing of them otherwise.
-
-    Args:
-        shape: channels, height and width of an image; square.
-        classes: number of classes.
     """
 
     title: ClassVar[str] = "LeNet"

@@ -9,13 +9,7 @@ from lqm.images.networks.network import Network
 
 
 class MLP(Network):
-    """Two hidden layers with ReLU over the flat image.
-
-    Args:
-        shape: channels, height and width of an image.
-        classes: number of classes.
-        width: units of each hidden layer, and so the number of latent features.
-    """
+    """Two hidden layers of `width` units with ReLU over the flat image."""
 
     title: ClassVar[str] = "MLP of width {width}"
 

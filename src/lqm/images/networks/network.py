@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 
 class Network(nn.Module):
-    """A network in two parts.
+    """A network in two parts, made of the shape of an image (channels, height, width) and the classes.
 
     Attributes:
         title: its name in tables, with options of its constructor in braces.

@@ -20,11 +20,7 @@ _EXPECTED = (
 class Wrapped(Network):
     """A module as a network: its latent features are the input of its last linear layer.
 
-    That layer is registered once, where the module has it, so that it is saved and trained once.
-
-    Args:
-        module: images [B, C, H, W] to logits [B, classes].
-        last: the linear layer of the module which gives the logits.
+    That layer, `last`, is registered once, where the module has it, so that it is saved and trained once.
     """
 
     features: "_InputOfLast"
@@ -56,11 +52,7 @@ class _InputOfLast(nn.Module):
 
 
 def wrap(name: str, module: nn.Module, shape: tuple[int, int, int], classes: int) -> Wrapped:
-    """A module as a network.
-
-    Raises:
-        ConfigError: when the module fails, or does not end in a linear layer.
-    """
+    """A module as a network."""
     calls: list[tuple[nn.Module, Tensor]] = []
 
     def run(device: torch.device) -> object:

@@ -11,13 +11,7 @@ _WIDTHS = (64, 128, 256, 512)
 
 
 class ResNet18(Network):
-    """ResNet-18 (He et al. 2016) with a 3x3 stem and no pooling after it; 512 latent features.
-
-    Args:
-        shape: channels, height and width of an image; square.
-        classes: number of classes.
-        norm: what follows each convolution.
-    """
+    """ResNet-18 (He et al. 2016) with a 3x3 stem and no pooling after it; 512 latent features."""
 
     title: ClassVar[str] = "ResNet-18"
 

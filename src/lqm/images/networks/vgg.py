@@ -11,13 +11,7 @@ _STAGES = ((64,), (128,), (256, 256), (512, 512), (512, 512))
 
 
 class VGG11(Network):
-    """VGG-11 (Simonyan & Zisserman 2015) with norms and one linear layer; 512 latent features at 32x32.
-
-    Args:
-        shape: channels, height and width of an image; square.
-        classes: number of classes.
-        norm: what follows each convolution.
-    """
+    """VGG-11 (Simonyan & Zisserman 2015) with norms and one linear layer; 512 latent features at 32x32."""
 
     title: ClassVar[str] = "VGG-11"
 

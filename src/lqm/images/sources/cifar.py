@@ -3,7 +3,6 @@
 An image is 3,072 bytes: 1,024 of red, then of green, then of blue, row by row.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,41 +34,31 @@ class Version:
     names: tuple[str, str | None]
 
 
+_BATCHES = tuple(f"data_batch_{number}" for number in range(1, 6))
 CIFAR10_PYTHON = Version(
-    folder="cifar-10-batches-py",
-    train=tuple(f"data_batch_{number}" for number in range(1, 6)),
-    test="test_batch",
-    labels="labels",
-    names=("batches.meta", "label_names"),
+    "cifar-10-batches-py", _BATCHES, "test_batch", "labels", ("batches.meta", "label_names")
 )
 CIFAR10_BINARY = Version(
-    folder="cifar-10-batches-bin",
-    train=tuple(f"data_batch_{number}.bin" for number in range(1, 6)),
-    test="test_batch.bin",
-    labels=1,
-    names=("batches.meta.txt", None),
+    "cifar-10-batches-bin",
+    tuple(f"{name}.bin" for name in _BATCHES),
+    "test_batch.bin",
+    1,
+    ("batches.meta.txt", None),
 )
 CIFAR100_PYTHON = Version("cifar-100-python", ("train",), "test", "fine_labels", ("meta", "fine_label_names"))
 CIFAR100_BINARY = Version("cifar-100-binary", ("train.bin",), "test.bin", 2, ("fine_label_names.txt", None))
 
 
 def read_cifar(data_dir: Path, version: Version) -> Found | None:
-    """The set in its folder in `data_dir`, or in `data_dir` itself; None if it is in neither.
-
-    Raises:
-        DataError: when a file of the set is missing or damaged.
-    """
-    places = (data_dir / version.folder, data_dir)
-    folder = next((place for place in places if _has(place, (version.train[0], version.names[0]))), None)
+    """The set in its folder in `data_dir`, or in `data_dir` itself; None if it is in neither."""
+    first = (version.train[0], version.names[0])
+    folders = (data_dir / version.folder, data_dir)
+    folder = next((each for each in folders if all((each / name).is_file() for name in first)), None)
     if folder is None:
         return None
     train = _images(folder, version.train, version.labels)
     test = _images(folder, (version.test,), version.labels)
     return Found(train, test, names_of(_names(folder, *version.names), train.labels, str(folder)))
-
-
-def _has(folder: Path, names: Iterable[str]) -> bool:
-    return all((folder / name).is_file() for name in names)
 
 
 def _images(folder: Path, files: tuple[str, ...], labels: str | int) -> Images:

@@ -14,9 +14,6 @@ def images_of(array: Array, place: str) -> Tensor:
     """Images [N, H, W], [N, H, W, C] or [N, C, H, W] as [N, C, H, W].
 
     C is 1 to 4; where two axes could be it, the last one is.
-
-    Raises:
-        DataError: when shape, type or pixels can't be those of images.
     """
     if array.ndim == 3:
         array = array[:, None]
@@ -31,11 +28,7 @@ def images_of(array: Array, place: str) -> Tensor:
 
 
 def eight_bits_or_floats(array: Array, place: str) -> Array:
-    """Pixels as uint8, or as float32 in [0, 1]; floats that are whole numbers up to 255 become uint8.
-
-    Raises:
-        DataError: when they are neither.
-    """
+    """Pixels as uint8, or as float32 in [0, 1]; floats that are whole numbers up to 255 become uint8."""
     if array.dtype == np.uint8:
         return array
     if array.dtype == np.uint16:
@@ -59,11 +52,7 @@ def eight_bits_or_floats(array: Array, place: str) -> Array:
 
 
 def labels_of(array: Array, count: int, place: str) -> Tensor:
-    """Class numbers of `count` images, [N].
-
-    Raises:
-        DataError: when they are not one whole number from 0 up for each image.
-    """
+    """Class numbers of `count` images, [N]."""
     if count == 0:
         raise DataError(f"{place} is empty; it should have a label for each of some images")
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
@@ -79,11 +68,7 @@ def labels_of(array: Array, count: int, place: str) -> Tensor:
 
 
 def names_of(names: Array | tuple[str, ...] | None, labels: Tensor, place: str) -> tuple[str, ...]:
-    """The names of the classes, or their numbers; every class has a training image.
-
-    Raises:
-        DataError: when numbers are left out, or names and numbers don't agree.
-    """
+    """The names of the classes, or their numbers; every class has a training image."""
     present = set(labels.tolist())
     if missing := [label for label in range(max(present)) if label not in present]:
         shown = ", ".join(str(label) for label in missing[:10]) + (", ..." if len(missing) > 10 else "")

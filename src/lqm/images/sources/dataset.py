@@ -37,7 +37,7 @@ def from_dataset(
 
     Args:
         train: the dataset to condense.
-        test: the one to judge by; without it a share of each class is held out.
+        test: the one to evaluate by; without it a share of each class is held out.
         name: what to call it.
         class_names: the names of the classes; `train.classes` if there is one, else their numbers.
         test_fraction: the share to hold out, 0.2 if not given.
@@ -52,7 +52,6 @@ def from_dataset(
     total = sum(_length(dataset, f"the {part} set of '{name}'") for part, dataset in parts.items())
     stack = Stack(total, "resize all labelled to one size such as {0}x{0} in the dataset's transform")
     labels: dict[str, list[int]] = {}
-    done = 0
     with Progress(f"reading {name}", total, shown=show_progress) as progress:
         for part, dataset in parts.items():
             labels[part] = []
@@ -61,9 +60,8 @@ def from_dataset(
                 image, label = _item(dataset[index], place)
                 stack.add(image, place)
                 labels[part].append(label)
-                done += 1
-                if done % _UPDATE_EVERY == 0 or done == total:
-                    progress.update(done, {})
+                if len(stack) % _UPDATE_EVERY == 0 or len(stack) == total:
+                    progress.update(len(stack), {})
     stack.check_square()
     numbers = [labels_of(np.array(part), len(part), f"'{name}'") for part in labels.values()]
     images = stack.images.split([len(part) for part in numbers])

@@ -7,7 +7,6 @@ from pathlib import Path
 import torch
 
 from lqm.engine.progress import warn
-from lqm.images.sources.cache import cached, content_key
 from lqm.images.sources.decoding import decode_set
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.image_file import Encoded, suffixes
@@ -27,27 +26,20 @@ class Listing:
 
 
 def read_listing(listing: Listing, reading: Reading) -> Found:
-    """The images of a listing, by way of the cache.
-
-    Raises:
-        DataError: when one of them can't be used.
-    """
+    """The images of a listing, by way of the cache."""
     files = [path for path, _ in (*listing.train, *(listing.test or ()))]
     train = torch.tensor([label for _, label in listing.train])
     test = None if listing.test is None else torch.tensor([label for _, label in listing.test])
     described = json.dumps([listing.class_names, train.tolist(), None if test is None else test.tolist()])
     encoded = (Encoded(path, str(path)) for path in files)
-    key = content_key(described, reading, listing.root, files)
-    return cached(key, lambda: decode_set(encoded, (train, test), listing.class_names, reading))
+    names, root = listing.class_names, listing.root
+    return decode_set(encoded, (train, test), names, reading, described=described, root=root, files=files)
 
 
 def list_folder(folder: Path) -> Listing:
     """The images of a folder of class folders, or of `train` and one of `test`, `val`, ... that are such.
 
     Classes are in the order of their names; files that are no images are left out, and counted.
-
-    Raises:
-        DataError: when there is no class, an empty one, or one that is not in both parts.
     """
     ignored: list[Path] = []
     test_folder = _test_folder(folder)

@@ -3,16 +3,21 @@
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import torch
+from pydantic import Field
 
 from lqm.engine.randomness import generator
 from lqm.images.augment import OPERATIONS
 from lqm.images.sources.resize import square
 from lqm.images.sources.source import Images, ImageSource
 from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.settings import check
 
 _DEFAULT_TEST_FRACTION = 0.2
+_Side = Annotated[int, Field(ge=8, description="a whole number of at least 8 pixels")]
+_Fraction = Annotated[float, Field(gt=0, lt=1, description="above 0 and below 1, such as 0.2")]
 
 
 @dataclass(frozen=True)
@@ -32,12 +37,8 @@ class Reading:
     show_progress: bool = True
 
     def __post_init__(self) -> None:
-        if self.size is not None and (not isinstance(self.size, int) or self.size < 8):
-            raise ConfigError(f"size is {self.size!r}; it should be a whole number of at least 8 pixels")
-        if self.test_fraction is not None and not 0 < self.test_fraction < 1:
-            raise ConfigError(
-                f"test_fraction is {self.test_fraction}; it should be above 0 and below 1, such as 0.2"
-            )
+        check("size", self.size, _Side | None)
+        check("test_fraction", self.test_fraction, _Fraction | None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +58,7 @@ def finish(
     recipes: str = "own",
     published: tuple[tuple[float, ...], tuple[float, ...]] | None = None,
 ) -> ImageSource:
-    """Bring all images to the size asked for, and hold a test set out if there is none.
-
-    Raises:
-        DataError: when the images can't be used as they are.
-        ConfigError: when a share is to be held out of a set that has a test set.
-    """
+    """Bring all images to the size asked for, and hold a test set out if there is none."""
     name = reading.name
     if len(found.class_names) < 2:
         raise DataError(f"'{name}' has only one class, '{found.class_names[0]}'; it should have two or more")

@@ -18,18 +18,12 @@ from lqm.images.sources.source import Images
 from lqm.utils.errors import DataError
 from lqm.utils.sentences import reason
 
-_PARTS = ("train", "t10k")
-
 
 def read_idx_folder(folder: Path) -> Found | None:
-    """The four files of a folder, gzipped or not; None if there are no training images.
-
-    Raises:
-        DataError: when one of the others is missing, or one is damaged.
-    """
+    """The four files of a folder, gzipped or not; None if there are no training images."""
     if not _find(folder, "train-images", 3):
         return None
-    train, test = (_images(folder, part) for part in _PARTS)
+    train, test = (_images(folder, part) for part in ("train", "t10k"))
     return Found(train, test, names_of(None, train.labels, str(folder)))
 
 
@@ -43,23 +37,17 @@ def read_idx(path: Path) -> Array:
         raise DataError(f"{path} can't be read as an idx file ({reason(error)}); fetch it again") from error
     start = 4 + 4 * axes
     if (zeros, kind) != (0, 8) or len(content) - start != math.prod(shape):
-        raise DataError(
-            f"{path} is not the idx file of uint8 that its name says, or is cut off; fetch it again"
-        )
+        raise DataError(f"{path} is no idx file of uint8, or is cut off; fetch it again")
     return np.frombuffer(bytearray(content[start:]), np.uint8).reshape(shape)
 
 
 def _images(folder: Path, part: str) -> Images:
-    images, labels = (_found(folder, f"{part}-{what}", axes) for what, axes in (("images", 3), ("labels", 1)))
+    images, labels = (_find(folder, f"{part}-{what}", axes) for what, axes in (("images", 3), ("labels", 1)))
+    if not (images and labels):
+        missing = f"{part}-labels-idx1-ubyte" if images else f"{part}-images-idx3-ubyte"
+        raise DataError(f"{folder} has no {missing}; put it beside the other files of the set")
     pixels = images_of(read_idx(images), str(images))
     return Images(pixels, labels_of(read_idx(labels), len(pixels), str(labels)))
-
-
-def _found(folder: Path, stem: str, axes: int) -> Path:
-    path = _find(folder, stem, axes)
-    if path is None:
-        raise DataError(f"{folder} has no {stem}-idx{axes}-ubyte; put it beside the other files of the set")
-    return path
 
 
 def _find(folder: Path, stem: str, axes: int) -> Path | None:

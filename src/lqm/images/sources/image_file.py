@@ -39,11 +39,7 @@ def suffixes() -> frozenset[str]:
 
 
 def decode(encoded: Encoded, size: int | None) -> NDArray[np.uint8]:
-    """The pixels of an image, [1 or 3, H, W], upright, and as a square of `size` if one is asked for.
-
-    Raises:
-        DataError: when it can't be read, or has more than 8 bits a channel.
-    """
+    """The pixels of an image, [1 or 3, H, W], upright, and as a square of `size` if one is asked for."""
     content, place = encoded
     try:
         with Image.open(

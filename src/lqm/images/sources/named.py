@@ -33,9 +33,7 @@ def mnist(reading: Reading) -> ImageSource:
         or _parquet(data_dir, "mnist", reading)
     )
     return finish(
-        _required(
-            found, reading, "mnist.npz, train-images-idx3-ubyte and its three fellows, mnist/train*.parquet"
-        ),
+        _required(found, reading, "mnist.npz, the four *-ubyte files, mnist/train*.parquet"),
         reading,
         augmentation=OPERATIONS_WITHOUT_FLIP,
         recipes="mnist",

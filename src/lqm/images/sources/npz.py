@@ -23,11 +23,7 @@ _KEYS = (
 
 
 def read_npz(path: Path) -> Found:
-    """The images and labels of a file, under one of the usual sets of keys, and `class_names` if given.
-
-    Raises:
-        DataError: when the file is damaged, or holds something else.
-    """
+    """The images and labels of a file, under one of the usual sets of keys, and `class_names` if given."""
     arrays = _arrays(path)
     keys = next((keys for keys in _KEYS if arrays.keys() >= set(keys)), None)
     if keys is None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from torch import Tensor
 
-from lqm.images.sources.cache import cached, content_key
 from lqm.images.sources.convert import labels_of, names_of
 from lqm.images.sources.decoding import decode_set
 from lqm.images.sources.found import Found, Reading
@@ -49,11 +49,7 @@ def parquet_parts(folder: Path) -> tuple[list[Path], list[Path]] | None:
 
 
 def read_parquet(train: list[Path], test: list[Path], reading: Reading) -> Found:
-    """The images of all these files, by way of the cache; no test files, no test set.
-
-    Raises:
-        DataError: when a file, a label or an image can't be used.
-    """
+    """The images of all these files, by way of the cache; no test files, no test set."""
     parts = [[_open(path) for path in paths] for paths in (train, test)]
     tables = [table for part in parts for table in part]
     names = {table.class_names for table in tables}
@@ -61,12 +57,11 @@ def read_parquet(train: list[Path], test: list[Path], reading: Reading) -> Found
         raise DataError(
             f"{tables[0].path.parent} has files with different class names; they should be the same"
         )
-    train_labels, test_labels = (_labels(part) for part in parts)
-    assert train_labels is not None
-    class_names = names_of(names.pop(), train_labels, str(train[0]))
-    key = content_key("parquet", reading, tables[0].path.parent, [table.path for table in tables])
+    labels = (_labels(parts[0]), _labels(parts[1]) if test else None)
+    class_names = names_of(names.pop(), labels[0], str(train[0]))
     encoded = (image for table in tables for image in _images(table))
-    return cached(key, lambda: decode_set(encoded, (train_labels, test_labels), class_names, reading))
+    root, files = train[0].parent, [*train, *test]
+    return decode_set(encoded, labels, class_names, reading, described="parquet", root=root, files=files)
 
 
 def _open(path: Path) -> _Table:
@@ -80,8 +75,8 @@ def _open(path: Path) -> _Table:
     labels = next((name for name in _LABELS if name in schema.names), None)
     images = next((name for name in _IMAGES if name in schema.names), None)
     structs = [field.name for field in schema if _has_bytes(field.type)]
-    if images is None and len(structs) == 1:
-        images = structs[0]
+    if len(structs) == 1:
+        images = images or structs[0]
     if images is None or labels is None:
         raise DataError(
             f"{path} has the columns {', '.join(schema.names)}; it should have images in 'img' or 'image' "
@@ -112,25 +107,14 @@ def _class_names(schema: pa.Schema, labels: str) -> tuple[str, ...] | None:
         return None
 
 
-def _labels(tables: list[_Table]) -> Tensor | None:
-    if not tables:
-        return None
-    columns = [_read(table, table.labels) for table in tables]
-    place = f"'{tables[0].labels}' of {tables[0].path}"
-    numbers = np.concatenate([column.to_numpy(zero_copy_only=False) for column in columns])
-    return labels_of(numbers, sum(len(column) for column in columns), place)
+def _labels(tables: list[_Table]) -> Tensor:
+    columns = [column.to_numpy(zero_copy_only=False) for t in tables for column in _column(t, t.labels)]
+    numbers = np.concatenate([np.empty(0, np.int64), *columns])
+    return labels_of(numbers, len(numbers), f"'{tables[0].labels}' of {tables[0].path}")
 
 
-def _read(table: _Table, column: str) -> pa.ChunkedArray:
-    try:
-        return table.file.read(columns=[column]).column(0)
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{table.path} is damaged ({reason(error)}); make or fetch it again") from error
-
-
-def _images(table: _Table) -> Iterator[Encoded]:
-    row = 0
-    batches = table.file.iter_batches(_ROWS, columns=[table.images])
+def _column(table: _Table, name: str) -> Iterator[pa.Array]:
+    batches = table.file.iter_batches(_ROWS, columns=[name])
     while True:
         try:
             batch = next(batches, None)
@@ -138,10 +122,14 @@ def _images(table: _Table) -> Iterator[Encoded]:
             raise DataError(f"{table.path} is damaged ({reason(error)}); make or fetch it again") from error
         if batch is None:
             return
-        column = batch.column(0)
-        for content in (pc.struct_field(column, "bytes") if _has_bytes(column.type) else column).to_pylist():
-            place = f"row {row} of {table.path}"
-            if content is None:
-                raise DataError(f"{place} has no image; leave the row out")
-            yield Encoded(content, place)
-            row += 1
+        yield batch.column(0)
+
+
+def _images(table: _Table) -> Iterator[Encoded]:
+    columns = _column(table, table.images)
+    files = (pc.struct_field(part, "bytes") if _has_bytes(part.type) else part for part in columns)
+    for row, content in enumerate(chain.from_iterable(part.to_pylist() for part in files)):
+        place = f"row {row} of {table.path}"
+        if content is None:
+            raise DataError(f"{place} has no image; leave the row out")
+        yield Encoded(content, place)

@@ -16,11 +16,7 @@ def fit(image: Image.Image, size: int) -> Image.Image:
 
 
 def square(images: Tensor, size: int | None, name: str) -> Tensor:
-    """Images, [N, C, H, W], as squares, [N, C, size, size], channel by channel and of the same type.
-
-    Raises:
-        DataError: when no size is asked for and the images can't be used as they are.
-    """
+    """Images, [N, C, H, W], as squares, [N, C, size, size], channel by channel and of the same type."""
     height, width = images.shape[2:]
     if size is None:
         check_square(height, width, f"the images of '{name}' are", f"pass --size {suggested(height, width)}")

@@ -1,4 +1,4 @@
-"""T: labelled images to condense, and those to judge by."""
+"""T: labelled images to condense, and those to evaluate by."""
 
 import hashlib
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ class Images:
 
 @dataclass(frozen=True, eq=False)
 class ImageSource:
-    """A training set to condense and a test set to judge by.
+    """A training set to condense and a test set to evaluate by.
 
     Attributes:
         augmentation: the operations that leave an image's label right (a mirrored 2 is no 2).

@@ -1,4 +1,4 @@
-"""Images that come one by one, gathered in one array."""
+"""Images that come one by one, in one array."""
 
 import numpy as np
 import torch
@@ -25,11 +25,7 @@ class Stack:
         self._images: NDArray[np.generic] = np.empty(0)
 
     def add(self, image: NDArray[np.generic], place: str) -> None:
-        """Take the next image, [C, H, W].
-
-        Raises:
-            DataError: when it doesn't go with the first; `place` says which one it is.
-        """
+        """Take the next image, [C, H, W]."""
         if not self._places:
             self._images = np.empty((self._total, *image.shape), image.dtype)
         self._check(image, place)
@@ -37,6 +33,9 @@ class Stack:
             self._images = np.repeat(self._images, len(image), axis=1)
         self._images[len(self._places)] = image
         self._places.append(place)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
     def check_square(self) -> None:
         """Refuse what came so far if it is not of a size that can be used."""

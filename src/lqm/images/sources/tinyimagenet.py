@@ -11,11 +11,7 @@ from lqm.utils.errors import DataError
 
 
 def list_tiny_imagenet(folder: Path) -> Listing | None:
-    """The images, `val` for testing, and the classes in the order of their ids; None if it is not there.
-
-    Raises:
-        DataError: when a part of the set is missing.
-    """
+    """The images, `val` for testing, and the classes in the order of their ids; None if it is not there."""
     if not (folder / "wnids.txt").is_file():
         return None
     classes = sorted(line.strip() for line in _lines(folder / "wnids.txt") if line.strip())

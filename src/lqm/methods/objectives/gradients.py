@@ -90,6 +90,6 @@ def _gradients(encoder: ClassifyingEncoder, batch: Batch, *, live: bool) -> list
             (logits,) = encoder.readouts(images)
             wanted = torch.full((len(images),), label, device=logits.device)
             loss = F.cross_entropy(logits, wanted)
-            gradient = torch.autograd.grad(loss, parameters, create_graph=live)
+            gradient = torch.autograd.grad(loss, parameters, create_graph=live, materialize_grads=True)
             found.append(gradient if live else tuple(part.detach() for part in gradient))
     return found

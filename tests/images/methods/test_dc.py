@@ -1,0 +1,211 @@
+"""DC and DSA against a plain loop over the definition, with the same draws."""
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+
+from lqm.engine.randomness import generator, seeded
+from lqm.images.augment import augment, draw
+from lqm.images.methods.dc import DCSettings, DSASettings, build_dc, build_dsa
+from lqm.images.networks import make_network
+from lqm.images.problem import ImageProblem
+from lqm.methods.batch import Batch
+from lqm.methods.objectives.gradients import GRADIENT_DISTANCES, GradientMatching
+
+CPU = torch.device("cpu")
+SEED, PER_CLASS, OUTER, INNER, REAL = 5, 2, 3, 2, 12
+RATE, MOMENTUM, NETWORK_RATE, TRAIN_BATCH = 0.3, 0.5, 0.05, 8
+NETWORK = "convnet:width=6:depth=2"
+
+
+def make_problem(source, per_class=PER_CLASS):
+    counts = (per_class,) * len(source.class_names)
+    return ImageProblem(class_names=source.class_names, counts=counts, seed=SEED, device=CPU, source=source)
+
+
+def make_settings(kind, **more):
+    values = {
+        "outer": OUTER,
+        "inner": INNER,
+        "real_batch": REAL,
+        "learning_rate": RATE,
+        "momentum": MOMENTUM,
+        "network_rate": NETWORK_RATE,
+        "train_batch": TRAIN_BATCH,
+        "network": NETWORK,
+    }
+    return kind(**values | more)
+
+
+def naive_row_cosine(real, synthetic):
+    total = 0.0
+    for one, other in zip(real, synthetic, strict=True):
+        if one.ndim == 1:
+            continue
+        for row in range(one.shape[0]):
+            a, b = one[row].reshape(-1), other[row].reshape(-1)
+            total = total + 1 - a.dot(b) / (a.norm() * b.norm() + 1e-6)
+    return total
+
+
+def class_gradient(network, images, label, create_graph=False):
+    loss = F.cross_entropy(network(images), torch.full((len(images),), label))
+    return torch.autograd.grad(loss, list(network.parameters()), create_graph=create_graph)
+
+
+class PlainLoop:
+    """Section 3 of the facts about the base methods, written out."""
+
+    def __init__(self, source, first, *, augmented, network=NETWORK):
+        self.source, self.augmented, self.network = source, augmented, network
+        self.images = first.detach().clone()
+        self.speed = torch.zeros_like(self.images)
+        self.low, self.high = (source.normalised(torch.full((1, 1), v)) for v in (0.0, 1.0))
+
+    def step(self, i):
+        with seeded(SEED, "network", i):
+            network = make_network(self.network, self.source.shape, 10)
+        losses = []
+        for outer in range(OUTER):
+            n = i * OUTER + outer
+            self.freeze_norms(network, n)
+            losses.append(self.update(network, n))
+            if outer < OUTER - 1:
+                self.train(network, n)
+        return losses[-1]
+
+    def freeze_norms(self, network, n):
+        norms = [m for m in network.modules() if isinstance(m, torch.nn.BatchNorm2d)]
+        if norms:
+            draws = generator(SEED, "norm images", n)
+            few = [own[torch.randperm(len(own), generator=draws)[:16]] for own in self.source.by_class]
+            network.train()
+            network(self.source.normalised(torch.cat(few)))
+            for norm in norms:
+                norm.eval()
+
+    def update(self, network, n):
+        draws = generator(SEED, "batch", n)
+        leaf = self.images.clone().requires_grad_()
+        total = 0.0
+        for label in range(10):
+            own = self.source.by_class[label]
+            real = self.source.normalised(own[torch.randperm(len(own), generator=draws)[:REAL]])
+            synthetic = leaf[label]
+            if self.augmented:
+                drawn = draw(self.source.augmentation, draws)
+                real, synthetic = augment(real, drawn), augment(synthetic, drawn)
+            wanted = [part.detach() for part in class_gradient(network, real, label)]
+            total = total + naive_row_cosine(wanted, class_gradient(network, synthetic, label, True))
+        (gradient,) = torch.autograd.grad(total, leaf)
+        self.speed = MOMENTUM * self.speed + gradient
+        self.images = (self.images - RATE * self.speed).clamp(self.low, self.high)
+        return total.item() / 10
+
+    def train(self, network, n):
+        draws = generator(SEED, "inner training", n)
+        images, labels = self.images.flatten(0, 1), torch.arange(10).repeat_interleave(PER_CLASS)
+        network.train()
+        for _ in range(INNER):
+            order = torch.randperm(len(labels), generator=draws)
+            for first in range(0, len(labels), TRAIN_BATCH):
+                chosen = order[first : first + TRAIN_BATCH]
+                shown = images[chosen]
+                if self.augmented:
+                    shown = augment(shown, draw(self.source.augmentation, draws, rows=len(chosen)))
+                loss = F.cross_entropy(network(shown), labels[chosen])
+                gradients = torch.autograd.grad(loss, list(network.parameters()))
+                with torch.no_grad():
+                    for parameter, gradient in zip(network.parameters(), gradients, strict=True):
+                        parameter -= NETWORK_RATE * gradient
+
+
+@pytest.mark.parametrize("network", [NETWORK, f"{NETWORK}:norm=batch"])
+@pytest.mark.parametrize(
+    ("kind", "build", "augmented"), [(DCSettings, build_dc, False), (DSASettings, build_dsa, True)]
+)
+def test_two_steps_are_those_of_the_plain_loop(digits, kind, build, augmented, network):
+    ours = build(make_problem(digits), make_settings(kind, network=network))
+    plain = PlainLoop(digits, ours.synthetic.images, augmented=augmented, network=network)
+    before = plain.images.clone()
+    for i in range(2):
+        assert ours.step(i)["loss"] == pytest.approx(plain.step(i), rel=1e-4)
+    torch.testing.assert_close(ours.synthetic.images.detach(), plain.images, atol=2e-5, rtol=1e-5)
+    assert (plain.images - before).abs().mean() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("per_class", "loops"),
+    [
+        (1, (1, 1)),
+        (5, (1, 1)),
+        (10, (10, 50)),
+        (20, (20, 25)),
+        (49, (40, 15)),
+        (50, (50, 10)),
+        (80, (50, 10)),
+    ],
+)
+def test_the_loops_are_those_of_the_papers_table_unless_they_are_given(per_class, loops):
+    assert DCSettings().loops(per_class) == loops
+    assert DCSettings(outer=7).loops(per_class) == (7, loops[1])
+    assert DSASettings(outer=7, inner=3).loops(per_class) == (7, 3)
+
+
+def test_dc_begins_with_noise_and_dsa_with_real_images(digits):
+    noise = build_dc(make_problem(digits, 5), make_settings(DCSettings)).synthetic.images.detach()
+    assert noise.mean().item() == pytest.approx(0, abs=0.05)
+    assert noise.std().item() == pytest.approx(1, abs=0.05)
+    real = build_dsa(make_problem(digits), make_settings(DSASettings)).result()
+    for image, label in zip(real.images, real.labels, strict=True):
+        assert (digits.by_class[int(label)] - image).abs().flatten(1).amax(dim=1).min() < 1e-5
+
+
+def draw_gradients():
+    draws = torch.Generator().manual_seed(0)
+    shapes = [(4, 3, 3, 3), (4,), (5, 8), (5,)]
+    return [tuple(torch.randn(*shape, generator=draws) for shape in shapes) for _ in range(2)]
+
+
+def test_gradient_distances_are_their_definitions():
+    real, synthetic = draw_gradients()
+    one, other = (torch.cat([part.reshape(-1) for part in parts]) for parts in (real, synthetic))
+    cosine = F.cosine_similarity(one, other, dim=0)
+    expected = {
+        "row-cosine": naive_row_cosine(real, synthetic),
+        "squared": sum((a - b) ** 2 for a, b in zip(one.tolist(), other.tolist(), strict=True)),
+        "cosine": 1 - cosine,
+    }
+    assert set(expected) == set(GRADIENT_DISTANCES)
+    for name, value in expected.items():
+        assert GRADIENT_DISTANCES[name](real, synthetic).item() == pytest.approx(float(value), rel=1e-4)
+
+
+def test_biases_and_norms_play_no_part_in_the_row_cosine_and_rows_of_zeros_count_one_each():
+    real, synthetic = draw_gradients()
+    changed = tuple(part * 7 if part.ndim == 1 else part for part in synthetic)
+    distance = GRADIENT_DISTANCES["row-cosine"]
+    assert distance(real, changed).equal(distance(real, synthetic))
+    zeros = tuple(torch.zeros_like(part).requires_grad_() for part in real)
+    found = distance(real, zeros)
+    assert found.item() == 4 + 5
+    found.backward()
+    assert all(part.grad is None or part.grad.isfinite().all() for part in zeros)
+
+
+@pytest.mark.parametrize("name", GRADIENT_DISTANCES)
+def test_the_same_images_on_both_sides_have_no_gradient_distance(digits, name):
+    problem = make_problem(digits)
+    with seeded(0, "network"):
+        network = make_network(NETWORK, digits.shape, 10)
+    from lqm.images.networks import Logits
+
+    encoder = problem.encoder_factory(NETWORK, Logits).of(network)
+    images = torch.cat([digits.normalised(own[:3]) for own in digits.by_class[:2]])
+    batch = Batch(images, [0, 1], [3, 3])
+    objective = GradientMatching(name)
+    target = objective.target(encoder, [batch], torch.Generator())
+    torch.testing.assert_close(
+        objective.loss(encoder, target, batch), torch.zeros(2), atol=1e-3, rtol=0, check_device=False
+    )
+    assert not any(part.requires_grad for gradient in target for part in gradient)

@@ -1,0 +1,100 @@
+"""Experts against a plain training loop with the same draws."""
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+from safetensors.torch import load_file
+
+from lqm.api.experts import experts
+from lqm.engine.randomness import generator, seeded
+from lqm.images.networks import make_network
+
+NETWORK = "convnet:width=4:depth=2"
+SEED, BATCH, RATE = 4, 100, 0.05
+
+
+def make_bank(source, out, networks=2, epochs=3, **settings):
+    return experts(
+        source,
+        out=out,
+        networks=networks,
+        epochs=epochs,
+        network=NETWORK,
+        seed=SEED,
+        settings={"batch": BATCH, "learning_rate": RATE, **settings},
+        show_progress=False,
+    )
+
+
+def read(out, network, epoch):
+    (path,) = out.glob(f"snapshot-{network:06d}-{epoch:06d}.*")
+    return load_file(path)
+
+
+def weights_in(stored):
+    return {
+        name.removeprefix("weights."): part for name, part in stored.items() if name.startswith("weights.")
+    }
+
+
+def plain_training(source, network, epochs, rates):
+    """One training without a stop; yields the weights before it and after each epoch."""
+    with seeded(SEED, "trajectory", network):
+        model = make_network(NETWORK, source.shape, 10)
+    optimizer = torch.optim.SGD(model.parameters(), RATE, momentum=0.9, weight_decay=5e-4)
+    yield {name: part.clone() for name, part in model.state_dict().items()}
+    images, labels = source.normalised(source.train.images), source.train.labels
+    for epoch in range(epochs):
+        optimizer.param_groups[0]["lr"] = rates[epoch]
+        order = torch.randperm(
+            len(labels), generator=generator(SEED, "trajectory batches", 20 * network + epoch + 1)
+        )
+        for first in range(0, len(order), BATCH):
+            chosen = order[first : first + BATCH]
+            optimizer.zero_grad()
+            F.cross_entropy(model(images[chosen]), labels[chosen]).backward()
+            optimizer.step()
+        yield {name: part.clone() for name, part in model.state_dict().items()}
+
+
+@pytest.mark.parametrize(
+    ("schedule", "epochs", "factors"), [("constant", 3, [1, 1, 1]), ("fifths", 6, [1, 1, 1, 1, 0.2, 0.04])]
+)
+def test_snapshots_are_those_of_a_training_without_a_stop(digits, tmp_path, schedule, epochs, factors):
+    """Each was made out of the one before it, weights and momentum, as its file has them."""
+    make_bank(digits, tmp_path, epochs=epochs, schedule=schedule)
+    for network in range(2):
+        rates = [RATE * factor for factor in factors]
+        before = None
+        for epoch, weights in enumerate(plain_training(digits, network, epochs, rates)):
+            found = weights_in(read(tmp_path, network, epoch))
+            assert found.keys() == weights.keys()
+            for name, part in found.items():
+                torch.testing.assert_close(part, weights[name], atol=1e-6, rtol=1e-6)
+                assert before is None or not part.equal(before[name]), "snapshots share no memory"
+            before = found
+
+
+def test_experts_learn_and_count_how_often_they_were_right(digits, tmp_path):
+    make_bank(digits, tmp_path, networks=1, epochs=6)
+    right, seen = torch.stack([read(tmp_path, 0, epoch)["counts"] for epoch in range(7)]).T
+    assert seen.tolist() == [epoch * len(digits.train.labels) for epoch in range(7)]
+    gained = right.diff() / len(digits.train.labels)
+    assert gained[-1] > 0.5
+    assert gained[-1] > gained[0]
+    model = make_network(NETWORK, digits.shape, 10)
+    model.load_state_dict(weights_in(read(tmp_path, 0, 6)))
+    with torch.no_grad():
+        named = model(digits.normalised(digits.test.images)).argmax(dim=1)
+    assert (named == digits.test.labels).float().mean() > 0.5
+
+
+@pytest.mark.parametrize("settings", [{"augmentation": "color-crop"}, {"cutmix": 0.9}])
+def test_augmentation_and_cutmix_change_the_training_but_not_its_beginning(digits, tmp_path, settings):
+    make_bank(digits, tmp_path / "plain", networks=1, epochs=1)
+    make_bank(digits, tmp_path / "changed", networks=1, epochs=1, **settings)
+    plain, changed = (
+        [weights_in(read(tmp_path / name, 0, epoch)) for epoch in (0, 1)] for name in ("plain", "changed")
+    )
+    assert all(plain[0][name].equal(changed[0][name]) for name in plain[0])
+    assert not any(plain[1][name].equal(changed[1][name]) for name in plain[1])
