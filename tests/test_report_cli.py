@@ -119,7 +119,7 @@ REFUSED = {
     ),
     "a memory": (
         lambda runs, own: (runs / "stream" / "repeat-0" / "memory" / "task-00",),
-        r"this set is the memory of task 0 of a stream, which `lqm continual` judges; name a set .*",
+        r"this set is the memory of task 0 of a stream, which `lqm continual` evaluates; name a set .*",
     ),
     "another source": (
         lambda runs, own: (runs / "mine", "--source", "digits"),

@@ -339,7 +339,7 @@ def test_the_lines_of_python_can_be_copied(demo_report, opened, browser):
         expect(page.locator("button.copy").first).to_have_text("Copied")
         copied = page.evaluate("navigator.clipboard.readText()")
         assert copied == page.locator(".code code").first.inner_text()
-        assert copied.startswith("import lqm\nsmall = lqm.load(")
+        assert copied.startswith("import lqm\ncondensed = lqm.load(")
 
 
 def test_the_heat_map_has_a_cell_for_each_task_up_to_the_diagonal(stream_report, opened):

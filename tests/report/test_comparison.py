@@ -130,7 +130,9 @@ def test_what_was_judged_differently_or_comes_from_other_data_never_shares_a_tab
 def test_memories_of_tasks_are_not_compared():
     memory = graph_run()
     memory.manifest["task"] = 3
-    with pytest.raises(ConfigError, match=r"the memory of task 3 of a stream, which `lqm continual` judges"):
+    with pytest.raises(
+        ConfigError, match=r"the memory of task 3 of a stream, which `lqm continual` evaluates"
+    ):
         list(comparison_tables([run(), memory]))
 
 

@@ -195,20 +195,20 @@ def test_a_stream_of_tasks_is_listed_with_its_average_accuracy(tmp_path):
 def test_a_real_run_that_is_stopped_goes_from_stopped_to_done(tmp_path, monkeypatch):
     import signal
 
-    from lqm.images.methods.dm import DM
+    from lqm.methods.condensation import Condensation
 
-    make_view = DM.make_view
+    step = Condensation.step
 
     def stop(self, number):
         if number == 1:
             os.kill(os.getpid(), signal.SIGTERM)
-        return make_view(self, number)
+        return step(self, number)
 
     def condense():
         lqm.condense("digits", per_class=2, settings=SETTINGS, out=tmp_path / "run", show_progress=False)
 
     with monkeypatch.context() as patch:
-        patch.setattr(DM, "make_view", stop)
+        patch.setattr(Condensation, "step", stop)
         with pytest.raises(StoppedError):
             condense()
     assert (only(tmp_path).state, only(tmp_path).steps) == ("stopped", "2/3")

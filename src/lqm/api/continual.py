@@ -15,14 +15,12 @@ from lqm.condensed import CondensedNodes
 from lqm.engine import Config, RunFolder, environment, recorded, resolve_device
 from lqm.engine.progress import warn
 from lqm.evaluation.accuracy_matrix import AccuracyMatrices
+from lqm.evaluation.spread import Spread
 from lqm.evaluation.streams import stored_matrices, write_result
 from lqm.graphs.continual import (
     ContinualPlan,
     Repeat,
     RepeatContext,
-    Spread,
-    average_accuracies,
-    backward_transfer,
     check_request,
     learn_repeat,
     plan_continual,
@@ -53,14 +51,19 @@ class ContinualResult:
     origin: dict[str, Any] | None = None
 
     @cached_property
+    def accuracies(self) -> AccuracyMatrices:
+        """The accuracy matrices of all repeats, with what follows from them."""
+        return AccuracyMatrices(torch.stack([repeat.matrix for repeat in self.repeats]))
+
+    @property
     def matrices(self) -> Tensor:
         """Accuracies A[r, k, i] in repeat r on task i after task k, [R, K, K]; NaN above the diagonal."""
-        return torch.stack([repeat.matrix for repeat in self.repeats])
+        return self.accuracies.matrices
 
     @property
     def matrix(self) -> Tensor:
         """Their mean over the repeats, [K, K]."""
-        return self.matrices.mean(dim=0)
+        return self.accuracies.mean
 
     @property
     def memories(self) -> list[list[CondensedNodes]]:
@@ -70,7 +73,7 @@ class ContinualResult:
     @property
     def average_accuracy_after(self) -> list[Spread]:
         """AA_k = mean over i <= k of A[k, i], after each task."""
-        return [Spread(tuple(column)) for column in average_accuracies(self.matrices).T.tolist()]
+        return self.accuracies.average
 
     @property
     def average_accuracy(self) -> Spread:
@@ -80,8 +83,7 @@ class ContinualResult:
     @property
     def backward_transfer(self) -> Spread | None:
         """BWT = mean over all tasks but the last of A[last, i] - A[i, i]; None if there is one task only."""
-        found = backward_transfer(self.matrices)
-        return None if found is None else Spread(tuple(found.tolist()))
+        return self.accuracies.transfer[-1]
 
     @property
     def title(self) -> str:
@@ -112,7 +114,7 @@ class ContinualResult:
         }
 
     def __str__(self) -> str:
-        return AccuracyMatrices(self.matrices).markdown(self.title)
+        return self.accuracies.markdown(self.title)
 
 
 def continual(source: SourceLike, **options: Unpack[ContinualOptions]) -> ContinualResult:

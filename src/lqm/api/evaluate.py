@@ -74,9 +74,9 @@ def evaluate(
     device: str = "auto",
     show_progress: bool = True,
 ) -> Evaluation:
-    """Train fresh networks on a condensed set, test them on real records, and note the score.
+    """Train fresh networks on a condensed set, test them on real records, and store the score.
 
-    Every network's score is kept: an evaluation that was stopped goes on after the last network, and the
+    Every network's score is cached: an evaluation that was stopped resumes after the last network, and the
     whole training set is learned once for each source and protocol.
 
     Args:
@@ -108,11 +108,9 @@ def evaluate(
         baselines = evaluator.baselines if baselines == "all" else baselines.split(",")
     for name in baselines:
         choose(name, dict.fromkeys(evaluator.baselines), "baseline")
-    makers = _makers(evaluator, networks)
-    asked = {"compile": compile, "precision": precision}
     rules = chosen or evaluator.protocol_of(condensed)
+    makers = _makers(evaluator, networks) or {rules.network: None}
     data = source_of(evaluator, condensed.manifest, source, data_dir)
-    makers = makers or {rules.network: None}
     for name, maker in makers.items():
         evaluator.fresh_network(data, maker or name, seed, 0)
     sets: dict[str, Callable[[int], Any]] = {}
@@ -124,14 +122,21 @@ def evaluate(
         for training_set in ("condensed", *baselines):
             if training_set not in sets:
                 sets[training_set] = evaluator.records(training_set, condensed, data, rules, seed, where)
-            title = f"evaluate {training_set}" + (f" by {name}" if len(makers) > 1 else "")
+            title = f"evaluate {training_set}" + f" by {name}" * (len(makers) > 1)
             full = training_set == "full"
-            count = own.full_networks if full else own.networks
-            how, words = evaluator.decide(
-                data, own, condensed, where, full=full, named=maker is None, **asked
+            how, notes = evaluator.decide(
+                data,
+                own,
+                condensed,
+                where,
+                full=full,
+                compile=compile,
+                precision=precision,
+                named=maker is None,
             )
-            for line in words if show_progress else ():
+            for line in notes if show_progress else ():
                 warn(line)
+            count = own.full_networks if full else own.networks
             with Progress(title, count, shown=show_progress) as bar:
                 found = evaluator.score(
                     sets[training_set],
@@ -149,7 +154,7 @@ def evaluate(
                 entry = entry_of(own, seed, found, how)
             else:
                 entry["baselines"] = entry.get("baselines", {}) | {training_set: asdict(found)}
-            condensed = _noted(condensed, entry)
+            condensed = _with_score(condensed, entry)
     return Evaluation(rules, by_network, condensed)
 
 
@@ -159,10 +164,7 @@ def evaluator_of(condensed: CondensedSet) -> Evaluator:
 
 
 def score_entry(condensed: CondensedSet, source: Any, *, seed: int, device: torch.device) -> dict[str, Any]:
-    """What the protocol that a set asks for finds of it, by the networks that `evaluate` would train.
-
-    The source is at hand, nothing is shown; given as `with_score` notes it.
-    """
+    """The score of a set by its own protocol, from the networks that `evaluate` would train."""
     evaluator = evaluator_of(condensed)
     protocol = evaluator.protocol_of(condensed)
     how, _ = evaluator.decide(source, protocol, condensed, device)
@@ -174,17 +176,16 @@ def score_entry(condensed: CondensedSet, source: Any, *, seed: int, device: torc
 def _makers(
     evaluator: Evaluator, networks: str | Sequence[str] | Mapping[str, Callable[..., nn.Module]]
 ) -> dict[str, Callable[..., nn.Module] | None]:
-    """The functions of the user's own by name; None for a network of ours, whose name is its spec."""
+    """The user's own functions by name; None for a network of ours, whose name is its spec."""
     if isinstance(networks, Mapping):
         return {f"own:{name}": maker for name, maker in networks.items()}
     specs = networks.split(",") if isinstance(networks, str) else networks
     return {evaluator.check_spec(spec): None for spec in specs}
 
 
-def _noted(condensed: CondensedSet, entry: dict[str, Any]) -> CondensedSet:
-    """The set with a score in its manifest, in memory and, where that can be written, on disk."""
+def _with_score(condensed: CondensedSet, entry: dict[str, Any]) -> CondensedSet:
     try:
         return condensed.with_score(entry)
     except ArtifactError as error:
-        warn(f"the score could not be noted in the manifest: {error}")
+        warn(f"the score could not be written to the manifest: {error}")
         return condensed

@@ -18,7 +18,7 @@ from lqm.utils.errors import ArtifactError, ConfigError, DataError
 def write_figures(
     runs: Sequence[str | Path], to: str | Path, *, source: Any = None, data_dir: str | Path | None = None
 ) -> list[Path]:
-    """Draw all figures that runs have what it needs for; what is left out is said.
+    """Draw all figures that can be drawn of runs; a warning names what is left out, and why.
 
     Args:
         runs: folders of runs or of saved sets, or of streams of tasks.

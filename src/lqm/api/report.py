@@ -65,7 +65,6 @@ def write_report(
 
 
 def _common(folders: Sequence[Path]) -> Path:
-    """The folder of a single run, or that which several lie in."""
     if len(folders) == 1:
         return folders[0]
     shared = os.path.commonpath([os.path.dirname(os.path.abspath(folder)) for folder in folders])
@@ -75,8 +74,8 @@ def _common(folders: Sequence[Path]) -> Path:
 def _sets(folders: Sequence[Path], source: Any, data_dir: str | Path | None) -> Page:
     cases = read_cases(folders, evaluator_of)
     require_one_source(cases)
-    found_again = next((case for case in cases if case.manifest.get("origin")), cases[0])
-    data, missing = _real_data(found_again.evaluator, found_again.manifest, source, data_dir)
+    known = next((case for case in cases if case.manifest.get("origin")), cases[0])
+    data, missing = _real_data(known.evaluator, known.manifest, source, data_dir)
     return page_of_sets(cases, _real(cases, data) if data else None, missing)
 
 
@@ -88,7 +87,7 @@ def _real(cases: Sequence[Case], data: Any) -> Real:
 
 
 def real_images(source: ImageSource) -> RealImages:
-    """The training images of a source, as a page looks for neighbours among them."""
+    """The training images of a source, among which a page finds neighbours."""
     images, labels = source.train.images, source.train.labels
     return RealImages(
         image=lambda place: pixels(images[place]),
@@ -107,13 +106,13 @@ def _streams(folders: Sequence[Path], source: Any, data_dir: str | Path | None) 
 def _memory_latents(
     streams: Sequence[StreamRun], source: Any, data_dir: str | Path | None
 ) -> tuple[Latents | None, str]:
-    """What a fresh classifier finds in the memories of the first repeats; or none, and the reason."""
+    """The features of the memories of the first repeats under a fresh classifier; or none, and the reason."""
     if not any(stream.memories for stream in streams):
         return None, ""
     config = streams[0].config
     if isinstance(source, GraphSource):
         source = unsplit(source)
-    manifest = {"source": config["source"], "origin": streams[0].record.get("origin")}
+    manifest = {"source": config["source"], "origin": streams[0].result.get("origin")}
     data, missing = _real_data(NODES, manifest, source, data_dir)
     if data is None:
         return None, missing

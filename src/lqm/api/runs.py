@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,28 +15,24 @@ from lqm.evaluation.history import accuracy_of
 from lqm.evaluation.labels import distance_of
 from lqm.evaluation.spread import Spread
 from lqm.evaluation.table import CONDENSED, scores_in
-from lqm.report.run_table import RunRecord
+from lqm.report.run_table import RunSummary
 from lqm.utils.errors import ArtifactError
 
-Record = dict[str, Any]
+Config = dict[str, Any]
 
 _RUN, _RESULT = "run.json", "result.json"
 
 
-def find_runs(folder: Path) -> list[RunRecord]:
-    """Every run at or below a folder, the one that changed last first.
-
-    Raises:
-        ArtifactError: when there is no such folder, or no run in it.
-    """
+def find_runs(folder: Path) -> list[RunSummary]:
+    """Every run at or below a folder, the one that changed last first; ArtifactError if there is none."""
     if not folder.is_dir():
         raise ArtifactError(f"there is no folder {folder}; name one that holds runs, as in `lqm runs runs`")
-    found = [_record(path) for path in _run_folders(folder)]
-    if not found:
+    runs = [_summary(path) for path in _run_folders(folder)]
+    if not runs:
         raise ArtifactError(
             f"there are no runs in {folder}; name a folder that `lqm condense` has written to or below"
         )
-    return sorted(found, key=lambda run: run.changed, reverse=True)
+    return sorted(runs, key=lambda run: run.changed, reverse=True)
 
 
 def _run_folders(folder: Path) -> Iterator[Path]:
@@ -58,11 +55,11 @@ def _is_sealed(folder: Path) -> bool:
         return False
 
 
-def _record(folder: Path) -> RunRecord:
-    run = RunRecord(folder, "stopped", _last_change(folder))
+def _summary(folder: Path) -> RunSummary:
+    run = RunSummary(folder, "stopped", _last_change(folder))
     damaged = f"{folder / _RUN} is damaged or no record of a run; delete {folder} or restore it from a copy"
     try:
-        stored = _read(folder / _RUN) if (folder / _RUN).exists() else {"config": {}}
+        stored = json.loads((folder / _RUN).read_bytes()) if (folder / _RUN).exists() else {"config": {}}
         config = stored["config"]
         if "sketched" in config:
             run = _sketch(run, config["sketched"])
@@ -77,15 +74,16 @@ def _record(folder: Path) -> RunRecord:
     return replace(run, state="running", problem="") if in_use(folder) else run
 
 
-def _condensation(run: RunRecord, config: Record, asked: int) -> RunRecord:
+def _condensation(run: RunSummary, config: Config, asked: int) -> RunSummary:
     """A run, or a set that was saved without its run."""
-    made, manifest = _steps_made(run.folder), Record()
+    last = last_line(run.folder / METRICS)
+    made, manifest = int(last["step"]) + 1 if last else 0, Config()
     if (run.folder / MANIFEST).exists() or not config:
         try:
             manifest = read_artefact(run.folder)[1]
         except ArtifactError as error:
             run = replace(run, state="broken", problem=str(error))
-    # A finished run may have been taken further since.
+    # A finished run may have been continued since.
     if manifest and manifest["steps"] >= made:
         run, made, asked = replace(run, state="done"), manifest["steps"], 0
     if not (config or manifest):
@@ -99,7 +97,7 @@ def _condensation(run: RunRecord, config: Record, asked: int) -> RunRecord:
     )
 
 
-def _sketch(run: RunRecord, config: Record) -> RunRecord:
+def _sketch(run: RunSummary, config: Config) -> RunSummary:
     run = _described(run, config, "sketch for ")
     run = replace(run, size=f"≤ {config['max_per_class']}", steps="0")
     if not any(run.folder.glob("encoder-*.safetensors")):
@@ -110,20 +108,20 @@ def _sketch(run: RunRecord, config: Record) -> RunRecord:
         return replace(run, state="broken", problem=str(error))
 
 
-def _stream(run: RunRecord, config: Record) -> RunRecord:
+def _stream(run: RunSummary, config: Config) -> RunSummary:
     run = replace(_described(run, config, "stream by "), size=str(config["budget"] or "-"))
     path = run.folder / _RESULT
     if not path.exists():
         return run
     try:
-        accuracy = Spread(tuple(_read(path)["average_accuracy"]["each"]))
-        return replace(run, state="done", accuracy=accuracy)
+        each = json.loads(path.read_bytes())["average_accuracy"]["each"]
+        return replace(run, state="done", accuracy=Spread(tuple(each)))
     except (OSError, ValueError, KeyError, TypeError):
         problem = f"{path} is damaged; give its `lqm continual` command again"
         return replace(run, state="broken", problem=problem)
 
 
-def _described(run: RunRecord, config: Record, what: str = "") -> RunRecord:
+def _described(run: RunSummary, config: Config, what: str = "") -> RunSummary:
     return replace(
         run,
         method=what + config["method"],
@@ -132,7 +130,7 @@ def _described(run: RunRecord, config: Record, what: str = "") -> RunRecord:
     )
 
 
-def _accuracy(folder: Path, manifest: Record) -> Spread | None:
+def _accuracy(folder: Path, manifest: Config) -> Spread | None:
     """By the set's own protocol, else by the first that evaluated it, else the last one along the way."""
     if rows := [row for row in scores_in(manifest) if row.training_set == CONDENSED]:
         own = [row for row in rows if row.protocol == manifest.get("evaluation")]
@@ -141,24 +139,13 @@ def _accuracy(folder: Path, manifest: Record) -> Spread | None:
     return accuracy_of(last) if last else None
 
 
-def _steps_made(folder: Path) -> int:
-    last = last_line(folder / METRICS)
-    return int(last["step"]) + 1 if last else 0
-
-
-def _read(path: Path) -> Record:
-    record: Record = json.loads(path.read_bytes())
-    return record
-
-
 def _last_change(folder: Path) -> float:
     """When a file of the run's own was last written; images and pages of it don't count."""
     times = []
     for place, _, files in os.walk(folder):
         for name in files:
             if name.endswith((".json", ".jsonl", ".safetensors")):
-                try:
+                # A running process may have replaced it meanwhile.
+                with suppress(OSError):
                     times.append(os.stat(os.path.join(place, name)).st_mtime)
-                except OSError:
-                    continue
     return max(times, default=folder.stat().st_mtime)

@@ -24,7 +24,7 @@ def figures(
         runs: Runs, saved condensed sets, or folders of `lqm continual`.
         to: Folder for the figures: latent distributions, Cramer-von Mises statistic, extreme values, contact
             sheets, accuracy by step and by budget; of streams accuracy matrices and average accuracy. Those
-            of the same names are replaced; what can't be drawn is said.
+            of the same names are replaced; a warning names what can't be drawn.
         source: Where the real data are, if they have moved.
         data_dir: Where the named sources are, if they have moved.
     """

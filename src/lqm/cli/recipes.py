@@ -28,11 +28,7 @@ def recipes(
 
 
 def recipe_tables(source: str | None = None) -> "Iterator[Table]":
-    """Recipes of one source or of all.
-
-    Raises:
-        ConfigError: when there are none for the source.
-    """
+    """Recipes of one source or of all."""
     from lqm.images.methods import METHODS
     from lqm.recipes import load_recipes, recipe_sources
     from lqm.report.tables import plain_table
@@ -47,10 +43,6 @@ def recipe_tables(source: str | None = None) -> "Iterator[Table]":
         for recipe in load_recipes(name).values():
             settings = make_settings(METHODS[recipe.method].settings, recipe.settings)
             paper = ", ".join(f"{distance} {accuracy}" for distance, accuracy in recipe.paper.items())
-            cells = (recipe.name, f"{settings.steps:,}", settings.network, paper, recipe.cost)
-            rows.append(cells)
-        yield plain_table(_COLUMNS, rows, title=f"lqm condense {_example(name)} --recipe ...")
-
-
-def _example(source: str) -> str:
-    return "FOLDER" if source == "own" else source
+            rows.append((recipe.name, f"{settings.steps:,}", settings.network, paper, recipe.cost))
+        example = "FOLDER" if name == "own" else name
+        yield plain_table(_COLUMNS, rows, title=f"lqm condense {example} --recipe ...")

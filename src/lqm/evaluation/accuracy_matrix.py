@@ -1,4 +1,4 @@
-"""What accuracy matrices say: how well a stream is known, and how much of it was forgotten."""
+"""What accuracy matrices show: how well a stream is known, and how much of it was forgotten."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +15,7 @@ _WIDEST = 12
 
 @dataclass(frozen=True, eq=False)
 class AccuracyMatrices:
-    """How well each task is known after each task, in several repeats.
-
-    Attributes:
-        matrices: accuracies A[r, k, i] in repeat r on task i after task k, [R, K, K]; NaN above the diagonal.
-    """
+    """Accuracies A[r, k, i] in repeat r on task i after task k, [R, K, K]; NaN above the diagonal."""
 
     matrices: Tensor
 
@@ -35,30 +31,25 @@ class AccuracyMatrices:
 
     @property
     def transfer(self) -> list[Spread | None]:
-        """BWT after each task; none after the first."""
+        """BWT after each task; None after the first."""
         tasks = self.matrices.shape[-1]
-        found = [backward_transfer(self.matrices[:, : k + 1, : k + 1]) for k in range(tasks)]
-        return [None if each is None else Spread(tuple(each.tolist())) for each in found]
+        after = [backward_transfer(self.matrices[:, : k + 1, : k + 1]) for k in range(tasks)]
+        return [None if each is None else Spread(tuple(each.tolist())) for each in after]
 
     def layout(self, widest: int = _WIDEST) -> tuple[Sequence[str], Rows]:
         """Header and rows of a table: the mean unless it has too many columns, and AA after each task."""
         matrix = self.mean
-        columns = range(len(matrix)) if len(matrix) <= widest else range(0)
+        columns = range(len(matrix) if len(matrix) <= widest else 0)
         header = ("after task", *(f"task {i}" for i in columns), "average")
-        rows = [
-            (
-                str(k),
-                *(f"{100 * matrix[k, i]:.1f}" if i <= k else "" for i in columns),
-                average.percent(),
-            )
-            for k, average in enumerate(self.average)
-        ]
+        rows = []
+        for k, average in enumerate(self.average):
+            known = (f"{100 * matrix[k, i]:.1f}" if i <= k else "" for i in columns)
+            rows.append((str(k), *known, average.percent()))
         return header, rows
 
-    def in_words(self, title: str) -> list[str]:
+    def notes(self, title: str) -> list[str]:
         """AA, BWT, and what the numbers are."""
-        transfer = self.transfer[-1]
-        repeats = len(self.matrices)
+        transfer, repeats = self.transfer[-1], len(self.matrices)
         over = f"mean ± sample standard deviation over {repeats} repeats" if repeats > 1 else "1 repeat"
         return [
             f"AA {self.average[-1].percent()}",
@@ -68,14 +59,14 @@ class AccuracyMatrices:
         ]
 
     def markdown(self, title: str) -> str:
-        """The table and the words as Markdown."""
-        return "\n\n".join([markdown(*self.layout()), *self.in_words(title)]) + "\n"
+        """The table and its notes as Markdown."""
+        return "\n\n".join([markdown(*self.layout()), *self.notes(title)]) + "\n"
 
 
 def average_accuracies(matrices: Tensor) -> Tensor:
     """Average accuracy after each task, AA_k = mean over i <= k of A[k, i].
 
-    Shapes: matrices [..., K, K], of which nothing above the diagonal is looked at; result [..., K].
+    Shapes: matrices [..., K, K], of which nothing above the diagonal is read; result [..., K].
     """
     counts = torch.arange(1, matrices.shape[-1] + 1, dtype=matrices.dtype)
     return matrices.nan_to_num().tril().sum(dim=-1) / counts

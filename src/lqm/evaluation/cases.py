@@ -1,4 +1,4 @@
-"""Condensed sets, read and named for a reader who sees several of them at once."""
+"""Condensed sets that are shown together: read, labelled, and encoded by one network."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -11,19 +11,10 @@ from lqm.evaluation.evaluator import Evaluator, refuse_memory
 from lqm.evaluation.labels import distinct_labels
 from lqm.evaluation.latents import Latents, measure
 
-Manifest = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class Case:
-    """One of the sets that are looked at together.
-
-    Attributes:
-        label: short, and unlike the others'.
-        small: the set.
-        folder: where it was read from.
-        evaluator: of its kind of data.
-    """
+    """One of the sets that are shown together, with a short label unlike the others'."""
 
     label: str
     condensed: CondensedSet
@@ -31,7 +22,7 @@ class Case:
     evaluator: Evaluator = field(repr=False)
 
     @property
-    def manifest(self) -> Manifest:
+    def manifest(self) -> dict[str, Any]:
         """Where the set comes from, how it was made, and what it scored."""
         return self.condensed.manifest
 
@@ -45,12 +36,7 @@ class Case:
 def read_cases(
     folders: Sequence[str | Path], evaluator_of: Callable[[CondensedSet], Evaluator]
 ) -> list[Case]:
-    """Read sets, each of them once.
-
-    Raises:
-        ArtifactError: when a folder holds none, or a damaged one.
-        ConfigError: when it is the memory of a stream.
-    """
+    """Load sets, each of them once; what is damaged, or the memory of a stream, is refused."""
     sets = {folder: load(folder) for folder in each_once(folders)}
     for condensed in sets.values():
         refuse_memory(condensed.manifest)
@@ -70,10 +56,7 @@ def each_once(folders: Sequence[str | Path]) -> list[Path]:
 
 
 def latents_of(cases: Sequence[Case], source: Any, *, seed: int = 0) -> Latents:
-    """Encode sets of one source by one fresh network, that of the first set's evaluation protocol.
-
-    It is the first network of an evaluation by `seed`, before its training.
-    """
+    """Encode sets of one source by the first network, before its training, of an evaluation by `seed`."""
     evaluator = cases[0].evaluator
     protocol = evaluator.protocol_of(cases[0].condensed)
     network = evaluator.fresh_network(source, protocol.network, seed, 0)

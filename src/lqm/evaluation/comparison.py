@@ -1,4 +1,4 @@
-"""Runs side by side: those that differ by their seed alone are one thing, with a spread."""
+"""Runs side by side: those that differ by their seed alone are repeats, with a spread."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -13,15 +13,16 @@ from lqm.evaluation.spread import Spread
 from lqm.evaluation.table import CONDENSED, ScoreRow, read_scores
 
 When = Literal["before", "after"]
+# A set, and its rows by training set and evaluation seed.
+_Run = tuple[CondensedSet, dict[tuple[str, int], ScoreRow]]
 
 
 @dataclass(frozen=True)
 class Repeats:
-    """Runs that differ by their seed alone, and what one protocol found of them.
+    """Runs that differ by their seed alone, and their scores by one protocol.
 
     Attributes:
-        sets: of the runs.
-        scores: of each run, its scores by all evaluation seeds; empty if it was not evaluated.
+        scores: of each run, by all evaluation seeds; empty if it was not evaluated.
         real: the scores of real records beside them.
     """
 
@@ -50,32 +51,26 @@ class Repeats:
         return self._spread(lambda row: row.accuracy, lambda row: row.accuracies)
 
     def cramer_von_mises(self, when: When) -> Spread:
-        """The statistic of the latent features, as `accuracy`; of a single old run there is but the mean."""
+        """The statistic of the latent features, as `accuracy`; of a single old run only the mean is known."""
         return self._spread(
             lambda row: _match(row, when).cramer_von_mises, lambda row: _match(row, when).by_network
         )
 
     def extremes(self, when: When) -> Spread:
-        """The share of extreme values; it is not noted by network."""
+        """The share of extreme values; it is not stored by network."""
         return self._spread(lambda row: _match(row, when).extremes, lambda row: ())
 
     def _spread(
         self, mean: Callable[[ScoreRow], float], by_network: Callable[[ScoreRow], Sequence[float]]
     ) -> Spread:
         means = [fmean(map(mean, rows)) for rows in self.scores]
-        networks = [found for row in self.scores[0] for found in by_network(row)]
+        networks = [value for row in self.scores[0] for value in by_network(row)]
         return Spread(tuple(networks if networks and len(means) == 1 else means))
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that was condensed from the same data and evaluated in the same way.
-
-    Attributes:
-        source: the name of the data.
-        protocol: as it is noted; empty for runs that were not evaluated.
-        repeats: the runs.
-    """
+    """All that was condensed from the same data and evaluated in the same way, if at all."""
 
     source: str
     protocol: Mapping[str, Any]
@@ -87,36 +82,35 @@ def comparisons(sets: Sequence[CondensedSet]) -> list[Comparison]:
     by_set: defaultdict[int, list[ScoreRow]] = defaultdict(list)
     for row in read_scores(sets):
         by_set[row.number].append(row)
-    Found = dict[tuple[str, int], ScoreRow]
-    groups: defaultdict[tuple[str, str], defaultdict[str, list[tuple[CondensedSet, Found]]]]
+    groups: defaultdict[tuple[str, str], defaultdict[str, list[_Run]]]
     groups = defaultdict(lambda: defaultdict(list))
     for numbers in copies(sets):
         first = sets[numbers[0]]
         made = key_of([made_of(first.manifest), budget_of(first.manifest)])
-        ways: defaultdict[str, Found] = defaultdict(dict)
+        ways: defaultdict[str, dict[tuple[str, int], ScoreRow]] = defaultdict(dict)
         for row in (row for number in numbers for row in by_set[number]):
             ways[row.way][row.training_set, row.evaluation_seed] = row
-        for way, found in (ways or {"": {}}).items():
-            groups[key_of(first.manifest["source"]), way][made].append((first, found))
+        for way, rows in (ways or {"": {}}).items():
+            groups[key_of(first.manifest["source"]), way][made].append((first, rows))
     return [_comparison([*group.values()]) for group in groups.values()]
 
 
 def copies(sets: Sequence[CondensedSet]) -> list[list[int]]:
     """The numbers of sets that are equal byte for byte and were made in the same way, together."""
-    found: defaultdict[str, list[int]] = defaultdict(list)
+    groups: defaultdict[str, list[int]] = defaultdict(list)
     for number, condensed in enumerate(sets):
-        found[key_of([condensed.manifest["data"]["sha256"], made_of(condensed.manifest)])].append(number)
-    return [*found.values()]
+        groups[key_of([condensed.manifest["data"]["sha256"], made_of(condensed.manifest)])].append(number)
+    return [*groups.values()]
 
 
-def _comparison(runs: Sequence[Sequence[tuple[CondensedSet, dict[tuple[str, int], ScoreRow]]]]) -> Comparison:
+def _comparison(groups: Sequence[Sequence[_Run]]) -> Comparison:
     repeats = [
         Repeats(
-            [condensed for condensed, _ in same],
-            [[row for row in found.values() if row.training_set == CONDENSED] for _, found in same],
-            [row for _, found in same for row in found.values() if row.training_set != CONDENSED],
+            [condensed for condensed, _ in runs],
+            [[row for row in rows.values() if row.training_set == CONDENSED] for _, rows in runs],
+            [row for _, rows in runs for row in rows.values() if row.training_set != CONDENSED],
         )
-        for same in runs
+        for runs in groups
     ]
     first = next((row for rows in repeats[0].scores for row in rows), None)
     return Comparison(repeats[0].manifest["source"]["name"], first.protocol if first else {}, repeats)

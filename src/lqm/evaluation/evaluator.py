@@ -23,22 +23,19 @@ class Evaluator:
     Attributes:
         what: what the sets are condensed from, in one word.
         told_by: what tells one such source from another, in words.
-        protocols: the ways of evaluating, by name.
         baselines: the names of the sets of real records.
-        read_protocol: the protocol that a manifest asks for, from its fields.
+        read_protocol: a protocol from the fields in a manifest.
         check_spec: the spec of a network in canonical form; ConfigError if there is none such.
-        find_source: the source that words lead to, or that an object is.
-        fresh_network: network number `index` of an evaluation: (source, maker, seed, index).
+        find_source: the source for the words of an origin, or for an object.
+        fresh_network: network number `index`: (source, maker, seed, index).
         as_records: the records of a condensed set, as networks are trained on them.
-        baseline: real records in place of those, for network j, as a function of j, given the name of the
-            baseline, the condensed set, the source, the protocol, the seed and the device.
-        key: what tells records, and the way to compute, from others: (records, source, full, compute).
-        finder: a function that trains network j on records and tests it, (records, j), given the source, the
-            protocol, a maker of networks, the seed, the device, `full` and compute.
-        latents: the features, under a network, of the records of each class, a list for each of some sets of
-            records: (network, sets, source).
-        activations: about how many numbers the layers of networks give in the evaluation of a set: (source,
-            protocol, condensed set, full); none if they don't compile.
+        baseline: (name, condensed set, source, protocol, seed, device) -> real records for network j.
+        key: of the score cache: (records, source, full, compute).
+        finder: (source, protocol, maker of networks, seed, device, full, compute) -> a function of records
+            and j that trains network j on them and tests it.
+        latents: (network, sets of records, source) -> for each set, the features of each class.
+        activations: about how many activations the evaluation of a set takes: (source, protocol, condensed
+            set, full); None if networks are not compiled.
     """
 
     what: str
@@ -96,8 +93,8 @@ class Evaluator:
                 if value is not None:
                     raise ConfigError(f"{name} is for images, and this set is of a graph; leave it out")
             return None, ()
-        numbers = self.activations(source, protocol, condensed, full) if named else 0.0
-        return decide(compile or "auto", precision or "fp32", device, activations=numbers, named=named)
+        activations = self.activations(source, protocol, condensed, full) if named else 0.0
+        return decide(compile or "auto", precision or "fp32", device, activations=activations, named=named)
 
     def score(
         self,
@@ -114,18 +111,8 @@ class Evaluator:
     ) -> Score:
         """Train a protocol's networks, network j on `records(j)`, and test them on the source's test set.
 
-        What a network found is kept, so that an evaluation that was stopped goes on after the last one.
-
-        Args:
-            records: what network j is trained on; of nodes, those with a label count.
-            source: has the test set, and the real distributions.
-            protocol: how networks are trained.
-            seed: of the networks and of their training.
-            device: where to compute.
-            network: a factory of the user's own in place of the protocol's; its scores are not kept.
-            full: whether this is the whole training set, which the protocol may give to fewer networks.
-            compute: how networks are run.
-            after_each: told how many networks are done, and how the last one did.
+        Every network's score is cached, so that an evaluation that was stopped resumes after the last one;
+        but not the scores of a `network` of the user's own. The `full` training set may have fewer networks.
         """
         how = compute or Compute()
         find = self.finder(source, protocol, network or protocol.network, seed, device, full, how)
@@ -142,19 +129,15 @@ class Evaluator:
 
 
 def entry_of(protocol: Protocol, seed: int, found: Score, compute: Compute | None) -> dict[str, Any]:
-    """A score as a manifest notes it."""
+    """A score as a manifest stores it."""
     entry = {"protocol": asdict(protocol), "seed": seed, "accuracy": found.accuracy, **asdict(found)}
     return entry | ({"compute": asdict(compute)} if compute else {})
 
 
 def refuse_memory(manifest: Mapping[str, Any]) -> None:
-    """Refuse what a stream of tasks keeps of one task, which is evaluated by the stream.
-
-    Raises:
-        ConfigError: if the manifest is that of a memory.
-    """
+    """Refuse what a stream of tasks keeps of one task, which is evaluated by the stream."""
     if "task" in manifest:
         raise ConfigError(
-            f"this set is the memory of task {manifest['task']} of a stream, which `lqm continual` judges; "
-            "name a set that `lqm condense` made"
+            f"this set is the memory of task {manifest['task']} of a stream, which `lqm continual` "
+            "evaluates; name a set that `lqm condense` made"
         )

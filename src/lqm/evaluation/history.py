@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 from lqm.engine.run import EVALUATIONS, METRICS
 from lqm.evaluation.spread import Spread
 
-Record = dict[str, Any]
-
 
 class Curve(NamedTuple):
     """A metric over steps."""
@@ -21,7 +19,7 @@ class Curve(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """What networks of a protocol found of a set along the way."""
+    """An evaluation along the way."""
 
     step: int
     protocol: str
@@ -29,14 +27,10 @@ class Evaluated(NamedTuple):
 
 
 def metric_curves(folder: Path, points: int = 300, *, steps: int | None = None) -> dict[str, Curve]:
-    """Every metric that a run has logged but the seconds; of many steps, means of neighbours.
+    """Every metric that a run has logged but the seconds; of more than `points` steps, means of neighbours.
 
-    A number that is not finite is left out.
-
-    Args:
-        folder: of the run.
-        points: of a curve, at most.
-        steps: only so many; a finished run may have been taken further since.
+    A number that is not finite is left out. Only the first `steps` count: a finished run may have been
+    continued since.
     """
     lines = read_lines(folder / METRICS)[:steps]
     names = dict.fromkeys(name for line in lines for name in line if name not in ("step", "seconds"))
@@ -53,8 +47,8 @@ def evaluation_curve(folder: Path, steps: int) -> list[Evaluated]:
     ]
 
 
-def accuracy_of(line: Record) -> Spread | None:
-    """What an evaluation along the way found, over networks if it notes each; None if that is no number."""
+def accuracy_of(line: dict[str, Any]) -> Spread | None:
+    """The accuracy in a line of the evaluations, over networks if it has each; None if it is no number."""
     each = line.get("accuracies") or [line.get("accuracy")]
     return Spread(tuple(each)) if all(map(_is_finite, each)) else None
 
@@ -63,23 +57,21 @@ def _is_finite(value: object) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
 
 
-def read_lines(path: Path) -> list[Record]:
-    """The records of a file of JSON lines; none if there is no file, and up to the first torn one."""
-    records: list[Record] = []
-    if not path.exists():
-        return records
-    for line in path.read_bytes().splitlines():
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects in a file of JSON lines; none if there is no file, and up to the first torn one."""
+    lines: list[dict[str, Any]] = []
+    for text in path.read_bytes().splitlines() if path.exists() else ():
         try:
-            record = json.loads(line)
+            line = json.loads(text)
         except ValueError:
             break
-        if not isinstance(record, dict) or "step" not in record:
+        if not isinstance(line, dict) or "step" not in line:
             break
-        records.append(record)
-    return records
+        lines.append(line)
+    return lines
 
 
-def _thinned(lines: Sequence[Record], name: str, points: int) -> Curve:
+def _thinned(lines: Sequence[dict[str, Any]], name: str, points: int) -> Curve:
     """Means of neighbouring steps, at most `points` of them; a step counts as done, so the first is 1."""
     width = -(-len(lines) // points)
     groups = [lines[i : i + width] for i in range(0, len(lines), width)]

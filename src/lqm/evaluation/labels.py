@@ -10,9 +10,9 @@ Config = Mapping[str, Any]
 _MADE = ("method", "distance", "steps", "settings")
 
 
-def key_of(record: Any) -> str:
-    """A record as text: the same for equal ones."""
-    return json.dumps(record, sort_keys=True)
+def key_of(value: Any) -> str:
+    """A JSON value as text: the same for equal ones."""
+    return json.dumps(value, sort_keys=True)
 
 
 def made_of(config: Config) -> dict[str, Any]:
@@ -33,14 +33,7 @@ def budget_of(config: Config) -> Any:
 
 
 def apart(config: Config, others: Sequence[Config]) -> dict[str, Any]:
-    """The settings in which a run differs from others by the same method.
-
-    Example:
-        >>> near = {"method": "cat", "settings": {"start": "random", "hops": 1}}
-        >>> far = {"method": "cat", "settings": {"start": "noise", "hops": 1}}
-        >>> apart(far, [near, far])
-        {'start': 'noise'}
-    """
+    """The settings in which a run differs from others by the same method."""
     alike = [other.get("settings", {}) for other in others if other["method"] == config["method"]]
     return {
         name: value

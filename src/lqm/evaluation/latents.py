@@ -1,4 +1,4 @@
-"""How well sets of records keep the latent distributions of the real classes: in short, and by feature."""
+"""How well sets of records keep the latent distributions of the real classes: on average, and by feature."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,12 +19,10 @@ MATCHED = 500
 class LatentMatch:
     """How well a set keeps the latent distributions, averaged over classes, features and networks.
 
-    The training records of a class are 500 of them at most.
-
     Attributes:
-        cramer_von_mises: two-sample statistic between the set and the training records of its class; it
-            weighs a misfit by the number of records, so only sets of as many are to be compared.
-        extremes: share of values outside the range of the training records of the class.
+        cramer_von_mises: two-sample statistic between the set and (500 at most) training records of its
+            class; it grows with the number of records, so only sets of as many are to be compared.
+        extremes: share of values outside the range of these training records.
         by_network: the statistic under each network; empty where that is not known.
     """
 
@@ -65,13 +63,7 @@ def matched(records: Tensor, label: int) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class ClassMatch:
-    """How well one set keeps one class.
-
-    Attributes:
-        own: the set's latent features, [k, F].
-        statistic: Cramer-von Mises statistic of each feature against the real class, [F].
-        extremes: share of the values outside the range of the real class.
-    """
+    """One set's features of one class, [k, F]; their statistic, [F], and share of extremes."""
 
     own: Tensor
     statistic: Tensor
@@ -83,7 +75,7 @@ class Latents:
     """The latent features of real and condensed records.
 
     Attributes:
-        network: through which they are seen, in words.
+        network: that encodes them, in words.
         real: of each class, those of its real training records (500 at most), [n, F].
         matches: of each set, how it keeps each class; a class that a set has nothing of is left out.
     """
@@ -125,7 +117,7 @@ class Latents:
 
 
 def measure(network: str, sets: Iterable[Iterable[ClassLatents]]) -> Latents:
-    """What was seen through one network: of each set the latent features of its classes."""
+    """Match the features of sets, under one network, with those of the real classes."""
     real: dict[int, Tensor] = {}
     matches: list[dict[int, ClassMatch]] = []
     for classes in sets:

@@ -37,12 +37,18 @@ def score_layout(
     """Header, rows and notes: all numbers by one kind of network, or the accuracies by several."""
     if len(by_network) == 1:
         ((network, scores),) = by_network.items()
-        columns, way = _columns(scores, protocol.records), ""
+        records = protocol.records
+        columns, way = _columns(scores, records), ""
         if {"random", "full"} <= scores.keys():
-            way = f"recovery: the share of the way from random to all real {protocol.records}; "
+            way = f"recovery: the share of the way from random to all real {records}; "
         else:
             del columns[_RECOVERY]
-        notes = [_words(replace(protocol, network=network), scores), way + _note(protocol.records)]
+        note = (
+            f"{way}CvM: Cramer-von Mises statistic of the latent features against the real class (compare "
+            f"sets of as many {records}); extremes: share of them outside the range of the real class "
+            f"({MATCHED} {records} of it at most); before and after the training."
+        )
+        notes = [_rules(protocol, network, scores), note]
         return [*columns], [*zip(*columns.values(), strict=True)], notes
     sets = next(iter(by_network.values()))
     rows: list[tuple[str, ...]] = [
@@ -52,7 +58,7 @@ def score_layout(
     if any(share is not None for share in found):
         rows.append(("recovery of condensed", *map(percent, found)))
     header = ("accuracy % by", *(name.replace(":", "\n", 1) for name in by_network))
-    return header, rows, [_words(replace(protocol, network="of each kind"), sets)]
+    return header, rows, [_rules(protocol, "of each kind", sets)]
 
 
 def _columns(scores: Scores, records: str) -> dict[str, list[str]]:
@@ -69,13 +75,6 @@ def _columns(scores: Scores, records: str) -> dict[str, list[str]]:
     }
 
 
-def _note(records: str) -> str:
-    return (
-        "CvM: Cramer-von Mises statistic of the latent features against the real class (compare sets of as "
-        f"many {records}); extremes: share of them outside the range of the real class ({MATCHED} {records} "
-        "of it at most); before and after the training."
-    )
-
-
-def _words(protocol: Protocol, scores: Scores) -> str:
-    return protocol.in_words(scores["full"].records if "full" in scores else None)
+def _rules(protocol: Protocol, network: str, scores: Scores) -> str:
+    full = scores["full"].records if "full" in scores else None
+    return replace(protocol, network=network).in_words(full)

@@ -11,31 +11,24 @@ from lqm.utils.errors import ConfigError, DataError
 def source_of(
     evaluator: Evaluator, manifest: Mapping[str, Any], source: Any, data_dir: str | Path | None
 ) -> Any:
-    """The source that a set was condensed from.
+    """The source that a set was condensed from; DataError if it is not found, or is another one.
 
-    Args:
-        evaluator: of the kind of data.
-        manifest: of the set: its source, and the origin of that if it was not made in Python.
-        source: a name, a path or an object, if it is no longer where it was.
-        data_dir: where named sources are, if they have moved.
-
-    Raises:
-        DataError: when it can't be found, or is not the one that was condensed.
+    `source` and `data_dir` are where it is now, if it is no longer where the manifest's origin has it.
     """
-    origin, record = manifest.get("origin"), manifest["source"]
+    origin, condensed = manifest.get("origin"), manifest["source"]
     if source is None and origin is None:
         raise DataError(
-            f"this set was condensed from '{record['name']}', which was made in Python; "
+            f"this set was condensed from '{condensed['name']}', which was made in Python; "
             "call lqm from there, with the data as source=..."
         )
     if source is None or isinstance(source, str | Path):
         data = _found_again(evaluator, origin or {}, source, data_dir)
     else:
         data = evaluator.find_source(source)
-    if any(record[part] != value for part, value in data.identity.items()):
+    if any(condensed[part] != value for part, value in data.identity.items()):
         raise DataError(
             f"'{data.name}' is not what this set was condensed from (its {evaluator.told_by} differ); "
-            f"name the same version of '{record['name']}' as the source"
+            f"name the same version of '{condensed['name']}' as the source"
         )
     return data
 

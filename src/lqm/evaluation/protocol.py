@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
+from lqm.utils.sentences import counted
+
 
 @dataclass(frozen=True)
 class Protocol:
@@ -41,11 +43,8 @@ class Protocol:
     @property
     def rules(self) -> dict[str, Any]:
         """All that the score of one network follows from."""
-        return {
-            name: rule
-            for name, rule in asdict(self).items()
-            if name not in ("name", "networks", "full_networks")
-        }
+        counts = ("name", "networks", "full_networks")
+        return {name: rule for name, rule in asdict(self).items() if name not in counts}
 
     def epochs_for(self, records: int, *, full: bool = False) -> int:
         """Epochs on a set of so many records, or on the `full` training set."""
@@ -56,5 +55,4 @@ class Protocol:
         if full_records is None:
             return str(self)
         epochs = self.epochs_for(full_records, full=True)
-        networks = f"{self.full_networks} network" + "s" * (self.full_networks > 1)
-        return f"{self}; full: {networks}, {epochs} epochs"
+        return f"{self}; full: {counted(self.full_networks, 'network', 'networks')}, {epochs} epochs"

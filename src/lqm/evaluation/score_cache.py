@@ -1,4 +1,4 @@
-"""What each network of an evaluation has found, kept, so that none is trained twice."""
+"""The findings of the networks of evaluations, cached so that none is trained twice."""
 
 import hashlib
 import json
@@ -23,10 +23,7 @@ Finding = dict[str, list[float]]
 def keep(key: dict[str, Any], device: torch.device, find: Callable[[], Finding]) -> Finding:
     """What `find` gives, or what it gave before for the same key on the same machine.
 
-    Args:
-        key: all that the finding follows from: protocol, seed, training set, source.
-        device: where it is computed.
-        find: trains the network and judges it.
+    The key is all that the finding follows from: protocol, seed, training set, source.
     """
     whole = key | {"edition": _EDITION, "environment": environment(device)}
     text = json.dumps(whole, sort_keys=True)
@@ -35,15 +32,12 @@ def keep(key: dict[str, Any], device: torch.device, find: Callable[[], Finding])
     except ArtifactError as error:
         warn(f"the score of this network is not kept: {error}")
         return find()
-    kept = _read(path)
-    if kept:
-        return kept
+    if cached := _read(path):
+        return cached
     finding = find()
-    content = json.dumps(finding).encode()
+    stored = {"key": whole, "finding": finding, "sha256": _hash(json.dumps(finding).encode())}
     try:
-        write_atomically(
-            path, json.dumps({"key": whole, "finding": finding, "sha256": _hash(content)}).encode()
-        )
+        write_atomically(path, json.dumps(stored).encode())
     except ArtifactError as error:
         warn(f"the score of this network is not kept: {error}")
     return finding

@@ -1,4 +1,4 @@
-"""What a protocol finds of a set of records: scores, and how they are put together."""
+"""Scores of training sets: from the findings of networks, and over several networks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Score:
-    """What one protocol finds of one set.
+    """The score of one set by one protocol.
 
     The match is measured on the features of the protocol's networks `before` their training, which are the
     same for every set, and `after` it, as the paper does.
@@ -26,8 +26,7 @@ class Score:
     Attributes:
         records: how many the networks were trained on.
         accuracies: of each network.
-        by_class: of each class, the share of its test records that is named rightly, as the mean over
-            networks; None if it has none.
+        by_class: the accuracy on each class, as the mean over networks; None if it has no test records.
     """
 
     records: int
@@ -53,21 +52,13 @@ class Score:
 
 
 def score_networks(
-    networks: int, judge: Callable[[int], tuple[int, Finding]], after_each: AfterEach
+    networks: int, evaluate: Callable[[int], tuple[int, Finding]], after_each: AfterEach
 ) -> Score:
-    """The score of several networks.
-
-    Args:
-        networks: how many.
-        judge: the number of records that network j was trained on, and what it found.
-        after_each: told how many networks are done, and how the last one did.
-    """
+    """The score of several networks; `evaluate(j)` gives the number of training records and the finding."""
     scores = []
     for j in range(networks):
-        records, found = judge(j)
-        before, after = (
-            LatentMatch(stat, share, (stat,)) for stat, share in (found["before"], found["after"])
-        )
+        records, found = evaluate(j)
+        before, after = (LatentMatch(cvm, out, (cvm,)) for cvm, out in (found["before"], found["after"]))
         by_class = tuple(None if isnan(share) else share for share in found["by_class"])
         scores.append(Score(records, tuple(found["accuracy"]), before, after, by_class))
         after_each(j + 1, {"accuracy": scores[-1].accuracy})
@@ -90,21 +81,18 @@ def together(scores: Sequence[Score]) -> Score:
 
 
 def finding(named: Tensor, labels: Tensor, classes: int, before: LatentMatch, after: LatentMatch) -> Finding:
-    """What one network found, as plain numbers.
+    """What one network found, as plain numbers; the accuracy on a class without test records is NaN.
 
-    Args:
-        named: the class that it named for each test record, [N].
-        labels: the right ones, [N].
-        classes: how many there are; the share of a class without test records is NaN.
-        before: how well the set keeps the latent distributions under the fresh network.
-        after: and under the trained one.
+    Shapes: named (the predicted classes of the test records) [N], labels [N].
     """
     right = named == labels
-    tested, found = labels.bincount(minlength=classes), labels[right].bincount(minlength=classes)
-    matches = {"before": before, "after": after}
-    plain = {when: [match.cramer_von_mises, match.extremes] for when, match in matches.items()}
-    by_class = (found.double() / tested).tolist()
-    return {"accuracy": [right.double().mean().item()], "by_class": by_class, **plain}
+    correct = labels[right].bincount(minlength=classes).double()
+    return {
+        "accuracy": [right.double().mean().item()],
+        "by_class": (correct / labels.bincount(minlength=classes)).tolist(),
+        "before": [before.cramer_von_mises, before.extremes],
+        "after": [after.cramer_von_mises, after.extremes],
+    }
 
 
 def for_each_network(rule: str, choose: Callable[[int], R]) -> Callable[[int], R]:

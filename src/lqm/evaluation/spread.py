@@ -6,11 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Spread:
-    """A number that several networks, runs or repeats found.
-
-    Attributes:
-        each: what each of them found.
-    """
+    """A number that each of several networks, runs or repeats found."""
 
     each: tuple[float, ...]
 
@@ -37,10 +33,5 @@ class Spread:
         return f"{factor * self.mean:.{digits}f}{beyond}"
 
     def percent(self) -> str:
-        """Mean and deviation in percent.
-
-        Example:
-            >>> Spread((0.7, 0.8, 0.9)).percent(), Spread((0.5,)).percent()
-            ('80.0 ± 10.0', '50.0')
-        """
+        """Mean and deviation in percent, as in `80.0 ± 10.0`."""
         return self.shown(1, 100)

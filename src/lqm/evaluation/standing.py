@@ -13,7 +13,7 @@ from lqm.evaluation.table import CONDENSED, ScoreRow, read_scores
 
 @dataclass(frozen=True, kw_only=True)
 class Bar(Score):
-    """What networks of all evaluation seeds, trained on one set, found.
+    """The score of one training set over all evaluation seeds.
 
     Attributes:
         name: the case's label, or that of a set of real records.
@@ -31,7 +31,6 @@ class Standing:
     """All that was evaluated in one way.
 
     Attributes:
-        protocol: how.
         bars: the cases that were, and the real records beside them, from the least accurate on.
         seeds: of the evaluations.
         paired: whether all cases were evaluated by these, so that network j of each began as the same.
@@ -57,7 +56,7 @@ class Standing:
 
 
 def standings(cases: Sequence[Case]) -> list[Standing]:
-    """One for each way in which a case was evaluated, the first of which is to be looked at first.
+    """One for each way in which a case was evaluated, the first of which is to be shown first.
 
     Where cases were evaluated by several seeds, those count that all of them have in common; all real
     records have their score by the others if it is by none of these.
@@ -66,13 +65,13 @@ def standings(cases: Sequence[Case]) -> list[Standing]:
     for row in read_scores(case.condensed for case in cases):
         ways[row.way].append(row)
     own = [key_of(case.manifest.get("evaluation")) for case in cases]
-    found = {way: _standing(cases, rows) for way, rows in ways.items()}
-    return [found[way] for way in sorted(found, key=lambda way: _rank(found[way], way in own))]
+    by_way = {way: _standing(cases, rows) for way, rows in ways.items()}
+    return [by_way[way] for way in sorted(by_way, key=lambda way: _rank(by_way[way], way in own))]
 
 
-def _rank(standing: Standing, asked_for: bool) -> tuple[int, bool, bool]:
-    """Ways that judged more cases come first; of these the one that the sets ask for, then one with full."""
-    return -sum(bar.case is not None for bar in standing.bars), not asked_for, standing.full is None
+def _rank(standing: Standing, requested: bool) -> tuple[int, bool, bool]:
+    """Ways with more cases come first; of these the one that the sets ask for, then one with full."""
+    return -sum(bar.case is not None for bar in standing.bars), not requested, standing.full is None
 
 
 def _standing(cases: Sequence[Case], every: Sequence[ScoreRow]) -> Standing:
@@ -82,24 +81,23 @@ def _standing(cases: Sequence[Case], every: Sequence[ScoreRow]) -> Standing:
             by_case[row.number][row.evaluation_seed] = row
     common = set.intersection(*({*rows} for rows in by_case.values()))
     seeds = common or {row.evaluation_seed for row in every}
-    bars = []
-    for number, rows in by_case.items():
-        shown = [rows[seed] for seed in sorted(rows) if seed in seeds]
-        bars.append(_bar(cases[number].label, number, shown))
+    bars = [
+        _bar(cases[number].label, number, [rows[seed] for seed in sorted(rows) if seed in seeds])
+        for number, rows in by_case.items()
+    ]
     full = {key: rows for key, rows in _real(every).items() if key[0] == "full"}
     real = full | _real([row for row in every if row.evaluation_seed in seeds])
     sizes = [name for name, _ in real]
     taken = {case.label for case in cases}
     for (name, records), rows in real.items():
         label = name if sizes.count(name) == 1 else f"{name}, {records:,}"
-        label = f"{label}, baseline" if label in taken else label
-        bars.append(_bar(label, None, [*rows.values()]))
+        bars.append(_bar(f"{label}, baseline" if label in taken else label, None, [*rows.values()]))
     protocol = cases[0].evaluator.read_protocol(**every[0].protocol)
     return Standing(protocol, sorted(bars, key=lambda bar: bar.accuracy), tuple(sorted(seeds)), bool(common))
 
 
 def _real(rows: Sequence[ScoreRow]) -> dict[tuple[str, int], dict[int, ScoreRow]]:
-    """What real records scored: by their choice and number, and then by evaluation seed."""
+    """The rows of real records: by their choice and number, and then by evaluation seed."""
     real: defaultdict[tuple[str, int], dict[int, ScoreRow]] = defaultdict(dict)
     for row in rows:
         if row.training_set != CONDENSED:
@@ -108,5 +106,4 @@ def _real(rows: Sequence[ScoreRow]) -> dict[tuple[str, int], dict[int, ScoreRow]
 
 
 def _bar(name: str, case: int | None, rows: Sequence[ScoreRow]) -> Bar:
-    found = together(rows)
-    return Bar(**vars(found), name=name, case=case, training_set=rows[0].training_set)
+    return Bar(**vars(together(rows)), name=name, case=case, training_set=rows[0].training_set)

@@ -1,4 +1,4 @@
-"""Results of `lqm continual`: written, read again, and named for a reader who sees several at once."""
+"""Results of `lqm continual`: written, read again, and labelled."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from lqm.utils.errors import ArtifactError
 from lqm.utils.files import write_atomically
 from lqm.utils.sentences import counted
 
-Record = dict[str, Any]
+Result = dict[str, Any]
 
 _RESULT, _IMAGE = "result.json", "accuracy-matrix.png"
 _PARTS = {"config", "tasks", "average_accuracy", "backward_transfer", "matrices", "seconds"}
@@ -25,31 +25,21 @@ _PARTS = {"config", "tasks", "average_accuracy", "backward_transfer", "matrices"
 
 @dataclass(frozen=True, eq=False)
 class StreamRun(AccuracyMatrices):
-    """What `lqm continual` found.
-
-    Attributes:
-        label: short, and unlike those of the others.
-        folder: where it was read from.
-        record: what its file holds.
-    """
+    """The result of a stream, with a short label unlike those of the others."""
 
     label: str
     folder: Path
-    record: Record
+    result: Result
 
     @property
-    def config(self) -> Record:
+    def config(self) -> Result:
         """Source, stream, method, distance, budget and settings."""
-        config: Record = self.record["config"]
+        config: Result = self.result["config"]
         return config
 
     @cached_property
     def memories(self) -> list[CondensedNodes]:
-        """What the first repeat keeps of each task; nothing without a memory.
-
-        Raises:
-            ArtifactError: when some of it is missing or damaged.
-        """
+        """What the first repeat keeps of each task; nothing without a memory."""
         folder = self.folder / "repeat-0" / "memory"
         if not folder.exists():
             return []
@@ -63,23 +53,18 @@ def is_stream(folder: Path) -> bool:
 
 
 def write_result(
-    folder: Path, matrices: Tensor, title: str, record: Record, draw: Callable[[Tensor, Path, str], None]
+    folder: Path, matrices: Tensor, title: str, result: Result, draw: Callable[[Tensor, Path, str], None]
 ) -> None:
     """Write a result and the image of its mean matrix, unless they are there, of as many repeats or more.
 
-    Args:
-        folder: of the run.
-        matrices: its accuracies, [R, K, K].
-        title: of the image.
-        record: what is written beside them.
-        draw: draws a matrix, [K, K], to a file, under a title.
+    Shapes: matrices [R, K, K]; `draw` draws one of [K, K] to a file, under a title.
     """
     stored, image = stored_matrices(folder), folder / _IMAGE
     fewer = len(stored) < len(matrices)
     if fewer or not image.exists():
         draw((matrices if fewer else stored).mean(dim=0), image, title)
     if fewer:
-        write_atomically(folder / _RESULT, json.dumps(record, indent=2).encode() + b"\n")
+        write_atomically(folder / _RESULT, json.dumps(result, indent=2).encode() + b"\n")
 
 
 def stored_matrices(folder: Path) -> Tensor:
@@ -90,17 +75,13 @@ def stored_matrices(folder: Path) -> Tensor:
         return torch.zeros(0, 0, 0)
 
 
-def read_stream(folder: Path) -> Record:
-    """What `lqm continual` found.
-
-    Raises:
-        ArtifactError: when its file is missing, damaged or something else.
-    """
+def read_stream(folder: Path) -> Result:
+    """The result in a folder; ArtifactError if it is missing, damaged or something else."""
     path = folder / _RESULT
     try:
-        record: Record = json.loads(path.read_bytes())
-        if record.keys() >= _PARTS:
-            return record
+        result: Result = json.loads(path.read_bytes())
+        if result.keys() >= _PARTS:
+            return result
     except (OSError, ValueError, AttributeError) as error:
         raise ArtifactError(
             f"{path} can't be read ({error}); give its `lqm continual` command again"
@@ -108,50 +89,41 @@ def read_stream(folder: Path) -> Record:
     raise ArtifactError(f"{path} is not what `lqm continual` writes; give its command again")
 
 
-def tasks_of(record: Record) -> str:
-    """What results must have in common to be compared: the tasks and the way of judging."""
-    config = record["config"]
+def tasks_of(result: Result) -> str:
+    """What results must have in common to be compared: the tasks and their scoring."""
+    config = result["config"]
     return key_of([config["source"], config["stream"], config["scoring"]])
 
 
-def stream_title(record: Record) -> str:
-    """Source, tasks and way of judging."""
-    config = record["config"]
+def stream_title(result: Result) -> str:
+    """Source, tasks and scoring."""
+    config = result["config"]
     order = "" if config["stream"]["order"] == "labels" else ", classes shuffled"
     edges = ", with inter-task edges" if config["stream"]["inter_task_edges"] else ""
-    tasks = counted(len(record["tasks"]), "task", "tasks")
+    tasks = counted(len(result["tasks"]), "task", "tasks")
     return f"{config['source']['name']}: {tasks}, {config['scoring']}-incremental{order}{edges}"
 
 
 def read_streams(folders: Sequence[Path]) -> list[StreamRun]:
-    """Read what `lqm continual` wrote.
-
-    Raises:
-        ArtifactError: when it is missing, damaged or something else.
-    """
-    records = [read_stream(folder) for folder in folders]
-    labels = distinct_labels([record["config"] for record in records], folders)
+    """Read the results in folders; see `read_stream`."""
+    results = [read_stream(folder) for folder in folders]
+    labels = distinct_labels([result["config"] for result in results], folders)
     return [
-        StreamRun(_matrices(folder, record), label, folder, record)
-        for label, folder, record in zip(labels, folders, records, strict=True)
+        StreamRun(_matrices(folder, result), label, folder, result)
+        for label, folder, result in zip(labels, folders, results, strict=True)
     ]
 
 
-def _matrices(folder: Path, record: Record) -> Tensor:
-    """The accuracy matrices of a result, [R, K, K].
-
-    Raises:
-        ArtifactError: when they are damaged.
-    """
-    tasks = len(record["tasks"])
+def _matrices(folder: Path, result: Result) -> Tensor:
+    tasks = len(result["tasks"])
     try:
-        numbers = [[[torch.nan if x is None else x for x in row] for row in m] for m in record["matrices"]]
-        found = torch.tensor(numbers, dtype=torch.float64)
+        rows = [[[torch.nan if x is None else x for x in row] for row in m] for m in result["matrices"]]
+        matrices = torch.tensor(rows, dtype=torch.float64)
     except (TypeError, ValueError):
-        found = torch.zeros(0)
-    whole = found.shape[1:] == (tasks, tasks) and found.numel() > 0
-    if not (whole and torch.isfinite(found.nan_to_num(torch.inf).tril()).all()):
+        matrices = torch.zeros(0)
+    whole = matrices.shape[1:] == (tasks, tasks) and matrices.numel() > 0
+    if not (whole and torch.isfinite(matrices.nan_to_num(torch.inf).tril()).all()):
         raise ArtifactError(
-            f"the accuracies in {folder / 'result.json'} are damaged; give its `lqm continual` command again"
+            f"the accuracies in {folder / _RESULT} are damaged; give its `lqm continual` command again"
         )
-    return found
+    return matrices

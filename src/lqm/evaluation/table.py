@@ -1,4 +1,4 @@
-"""The table of scores: all that networks found of condensed sets and of real records beside them."""
+"""The table of scores: a row for every protocol, evaluation seed and training set that manifests hold."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,14 +16,11 @@ CONDENSED = "condensed"
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreRow(Score):
-    """What the networks of one protocol and evaluation seed, trained on one set of records, found.
+    """The score of networks of one protocol and evaluation seed that were trained on one set.
 
     Attributes:
-        number: which of the condensed sets that are read together was evaluated.
-        manifest: of this set: where it comes from, and how it was made.
-        protocol: how the networks were trained, as it is noted.
-        training_set: what they were trained on: `condensed`, or real records (`random`, `full`, ...).
-        evaluation_seed: of the networks and of their training.
+        number: of the condensed set, among those that are read together.
+        training_set: `condensed`, or how real records were chosen (`random`, `full`, ...).
     """
 
     number: int
@@ -39,12 +36,12 @@ class ScoreRow(Score):
 
     @property
     def method(self) -> str:
-        """How the set was condensed."""
+        """Of the condensation."""
         return str(self.manifest["method"])
 
     @property
     def distance(self) -> str | None:
-        """What was matched; None where nothing is."""
+        """Its name; None where nothing is matched."""
         return distance_of(self.manifest)
 
     @property
@@ -69,34 +66,30 @@ class ScoreRow(Score):
 
 
 def read_scores(sets: Iterable[CondensedSet]) -> list[ScoreRow]:
-    """The scores that manifests note, in their order: first a condensed set's, then those of real records."""
+    """The scores in manifests, in their order: first a condensed set's, then those of real records."""
     return [row for number, condensed in enumerate(sets) for row in scores_in(condensed.manifest, number)]
 
 
 def scores_in(manifest: Manifest, number: int = 0) -> list[ScoreRow]:
-    """The scores that one manifest notes."""
+    """The scores in one manifest."""
     return [
-        _row(found, number, manifest, entry, name)
+        ScoreRow(
+            # Manifests of format 2 know no records but images.
+            score["records"] if "records" in score else score["images"],
+            tuple(score["accuracies"]),
+            _match(score["before"]),
+            _match(score["after"]),
+            tuple(score.get("by_class", ())),
+            number=number,
+            manifest=manifest,
+            protocol=entry["protocol"],
+            training_set=name,
+            evaluation_seed=entry["seed"],
+        )
         for entry in manifest.get("scores", [])
-        for name, found in {CONDENSED: entry, **entry.get("baselines", {})}.items()
+        for name, score in {CONDENSED: entry, **entry.get("baselines", {})}.items()
     ]
 
 
-def _row(found: Manifest, number: int, manifest: Manifest, entry: Manifest, name: str) -> ScoreRow:
-    return ScoreRow(
-        # Manifests of format 2 know no records but images.
-        found["records"] if "records" in found else found["images"],
-        tuple(found["accuracies"]),
-        _match(found["before"]),
-        _match(found["after"]),
-        tuple(found.get("by_class", ())),
-        number=number,
-        manifest=manifest,
-        protocol=entry["protocol"],
-        training_set=name,
-        evaluation_seed=entry["seed"],
-    )
-
-
-def _match(noted: Manifest) -> LatentMatch:
-    return LatentMatch(noted["cramer_von_mises"], noted["extremes"], tuple(noted.get("by_network", ())))
+def _match(stored: Manifest) -> LatentMatch:
+    return LatentMatch(stored["cramer_von_mises"], stored["extremes"], tuple(stored.get("by_network", ())))

@@ -1,4 +1,4 @@
-"""Runs and streams side by side: a table a source and protocol, a row a method, distance and budget."""
+"""Tables of runs and of streams side by side: a row a method, distance and budget."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from lqm.evaluation.comparison import Comparison, Repeats, comparisons
 from lqm.evaluation.evaluator import refuse_memory
 from lqm.evaluation.labels import distance_of, key_of, what_differs
 from lqm.evaluation.spread import Spread
-from lqm.evaluation.streams import Record, read_stream, stream_title, tasks_of
+from lqm.evaluation.streams import Result, read_stream, stream_title, tasks_of
 from lqm.report.tables import plain_table
 
 _COLUMNS = ("steps", "runs", "accuracy %", "CvM", "extremes\n%", "seconds")
@@ -45,15 +45,12 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
 
 def stream_tables(folders: Sequence[Path]) -> Iterator[Table]:
     """Only results on the same tasks that were evaluated in the same way share a table."""
-    tables: defaultdict[str, list[Record]] = defaultdict(list)
-    for folder in folders:
-        record = read_stream(folder)
-        tables[tasks_of(record)].append(record)
-    for key in sorted(tables):
-        records = tables[key]
-        different = what_differs([record["config"] for record in records])
-        rows = [_stream_row(record) for record in records]
-        yield plain_table(_STREAM_COLUMNS, rows, different, stream_title(records[0]))
+    tables: defaultdict[str, list[Result]] = defaultdict(list)
+    for result in map(read_stream, folders):
+        tables[tasks_of(result)].append(result)
+    for _, results in sorted(tables.items()):
+        different = what_differs([result["config"] for result in results])
+        yield plain_table(_STREAM_COLUMNS, [*map(_stream_row, results)], different, stream_title(results[0]))
 
 
 def _place(found: Comparison) -> str:
@@ -91,17 +88,16 @@ def _row(repeats: Repeats, found: Comparison) -> tuple[str, ...]:
     )
 
 
-def _stream_row(record: Record) -> tuple[str, ...]:
-    config, seconds = record["config"], record["seconds"]
+def _stream_row(result: Result) -> tuple[str, ...]:
+    config, seconds = result["config"], result["seconds"]
     return (
         config["method"],
         distance_of(config) or "-",
         str(config["budget"] or "-"),
-        str(record["repeats"]),
-        *(_percent(record[name]) for name in ("average_accuracy", "backward_transfer")),
+        str(result["repeats"]),
+        *(
+            Spread(tuple(spread["each"])).percent() if spread else "-"
+            for spread in (result["average_accuracy"], result["backward_transfer"])
+        ),
         f"{fmean(seconds['memory']) + fmean(seconds['learning']):,.0f}",
     )
-
-
-def _percent(spread: Record | None) -> str:
-    return Spread(tuple(spread["each"])).percent() if spread else "-"

@@ -16,26 +16,21 @@ _WIDEST, _ONE_LINE = 8, 6
 
 
 class Result(Protocol):
-    """What `lqm.continual` found."""
+    """A result of `lqm.continual`."""
 
     @property
-    def matrices(self) -> Tensor:
-        """Accuracies, [R, K, K]."""
-        ...
+    def accuracies(self) -> AccuracyMatrices: ...  # noqa: D102
 
     @property
-    def title(self) -> str:
-        """Method, distance, memory and source in words."""
-        ...
+    def title(self) -> str: ...  # noqa: D102
 
 
 def continual_table(result: Result) -> Table:
     """For the terminal: mean accuracies in percent, a row after each task; AA and BWT below."""
-    found = AccuracyMatrices(result.matrices)
-    header, rows = found.layout(_WIDEST)
+    header, rows = result.accuracies.layout(_WIDEST)
     if len(header) > _ONE_LINE + 2:
         header = [name.replace(" ", "\n") for name in header]
-    return plain_table(header, rows, "\n".join(found.in_words(result.title)))
+    return plain_table(header, rows, "\n".join(result.accuracies.notes(result.title)))
 
 
 def heat_map(matrix: Tensor, path: Path, title: str) -> None:

@@ -13,7 +13,7 @@ from lqm.evaluation.spread import Spread
 from lqm.report.tables import plain_table
 
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
-# All there is to say, and what is left of it, in this order, where a terminal is too narrow.
+# All columns, and those that are left, in this order, where a terminal is too narrow.
 _LAYOUTS = (
     ("folder", "state", "method", "distance", "source", "size", "steps", "accuracy %", "age"),
     ("folder", "state", "matching", "source", "size", "steps", "accuracy %", "age"),
@@ -23,20 +23,18 @@ _LAYOUTS = (
 
 
 @dataclass(frozen=True)
-class RunRecord:
-    """What there is to say of a run at a glance.
+class RunSummary:
+    """A run, a sketch, a stream of tasks or a saved set, as a row of the table.
 
     Attributes:
-        folder: of the run, of a sketch, of a stream of tasks, or of a set that was saved.
         state: `running` if a process writes there just now, `stopped`, `done`, or `broken` if what is there
             can't be read or was changed.
-        method: with what it was for, if that is a sketch or a stream.
+        changed: when something in the folder last changed, in seconds of the system's clock.
         size: records of each class, or of all.
         steps: made, and of how many if it has not ended; of a sketch, encoders.
-        accuracy: by the set's own protocol, else by the first that judged it, or of the last evaluation
+        accuracy: by the set's own protocol, else by the first that evaluated it, or of the last evaluation
             along the way, over networks; of a stream, AA over repeats.
-        changed: when something in the folder last changed, in seconds of the system's clock.
-        problem: why it is broken, in words.
+        problem: why it is broken.
     """
 
     folder: Path
@@ -51,8 +49,8 @@ class RunRecord:
     problem: str = ""
 
 
-def runs_table(runs: Sequence[RunRecord], console: Console) -> tuple[Table, int]:
-    """The widest table of runs that fits a terminal, or all there is to say elsewhere; and its width."""
+def runs_table(runs: Sequence[RunSummary], console: Console) -> tuple[Table, int]:
+    """The widest table of runs that fits a terminal, or all columns elsewhere; and its width."""
     now = time.time()
     cells = [_cells(run, now) for run in runs]
     wide = console.options.update(max_width=10_000)
@@ -78,7 +76,7 @@ def age_in_words(seconds: float) -> str:
     return f"{max(seconds, 0):.0f} s"
 
 
-def _cells(run: RunRecord, now: float) -> dict[str, str]:
+def _cells(run: RunSummary, now: float) -> dict[str, str]:
     return {
         "folder": str(run.folder),
         "state": run.state,

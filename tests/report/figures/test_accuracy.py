@@ -2,8 +2,7 @@ from statistics import stdev
 
 import pytest
 
-from lqm.report.figures.accuracy_by_budget import draw_accuracy_by_budget
-from lqm.report.figures.accuracy_by_step import draw_accuracy_by_step
+from lqm.report.figures.accuracy import draw_accuracy_by_budget, draw_accuracy_by_step
 from tests.report.figures.making import (
     IMAGES,
     NODES,
@@ -128,8 +127,8 @@ def test_settings_may_change_with_the_budget_but_never_share_a_point(tmp_path, d
     runs = [run(3, "a"), run(4, "b"), run(4, "a")]
     lines = curves(drawn(draw_accuracy_by_budget, *runs)[0]["accuracy-by-budget"].axes[0])
     assert {name: len(line) for name, line in lines.items()} == {
-        "dm + lqm, start a": 2,
-        "dm + lqm, start b": 1,
+        "dm + lqm, init a": 2,
+        "dm + lqm, init b": 1,
     }
 
 

@@ -6,7 +6,7 @@ import torch
 
 from lqm.evaluation.diagnostics import extreme_share
 from lqm.evaluation.latents import ClassMatch, Latents
-from lqm.report.figures.extremes import draw_extremes_by_class
+from lqm.report.figures.latent_bars import draw_extremes_by_class
 from lqm.report.figures.style import house_style
 from tests.report.figures.making import bars, drawn, image_run, node_run, subjects, title
 
@@ -23,7 +23,7 @@ def test_bars_are_the_share_of_each_class_and_their_mean(tmp_path, digits):
         assert own == pytest.approx([*shares, fmean(shares)])
     names = [text.get_text() for text in figures["extremes-by-class"].axes[0].get_xticklabels()]
     assert names == [*map(str, range(10)), "mean"]
-    assert "as a fresh ConvNet-3 of width 8 sees them" in title(figures["extremes-by-class"])
+    assert "under a fresh ConvNet-3 of width 8" in title(figures["extremes-by-class"])
 
 
 def test_seeds_share_bars_and_of_very_many_classes_the_worst_are_shown(tmp_path, digits):

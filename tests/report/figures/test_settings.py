@@ -2,7 +2,7 @@ from statistics import stdev
 
 import pytest
 
-from lqm.report.figures.settings import draw_cvm, draw_extremes
+from lqm.report.figures.latent_bars import draw_cvm, draw_extremes
 from tests.report.figures.making import IMAGES, NODES, bars, drawn, entry, image_run, node_run, title
 
 
@@ -111,7 +111,7 @@ def test_runs_with_other_settings_do_not_share_a_bar(tmp_path, digits):
         for start, cvm in (("noise", 0.1), ("random", 0.3))
     ]
     heights = bars(drawn(draw_cvm, *runs)[0]["cvm"].axes[0])[0]
-    assert heights == {"dm + lqm, start noise": [0.1], "dm + lqm, start random": [0.3]}
+    assert heights == {"dm + lqm, init noise": [0.1], "dm + lqm, init random": [0.3]}
 
 
 def test_runs_that_were_not_evaluated_have_no_bars(tmp_path, digits):

@@ -60,7 +60,7 @@ def test_the_bars_are_the_scores(page):
         assert bar["deviation"] == score.deviation
         assert bar["byClass"] == list(score.by_class)
         assert bar["size"] == f" ({score.records:,})"
-        assert bar["said"] == in_percent(score.accuracies)
+        assert bar["shown"] == in_percent(score.accuracies)
     assert [by_name[name]["case"] for name in ("dm + mean", "dm + lqm", "full")] == [0, 1, None]
 
 
@@ -145,7 +145,7 @@ def test_ways_of_judging_are_chosen_from_and_say_whom_they_did_not_judge(page, t
     assert [len(bars) for bars in read.data["standings"]] == [5, 3], (
         "both sets and three baselines, or one and two"
     )
-    assert "Not judged in this way: dm + mean." in read.words
+    assert "Not evaluated in this way: dm + mean." in read.words
     options = read.of("option")
     assert [option["value"] for option in options] == ["0", "1"]
     (select,) = [found for found in read.of("select") if found["id"] == "standing"]
@@ -214,7 +214,7 @@ def test_a_page_of_nodes_has_scores_and_latents_and_no_images(nodes):
     (bars,) = read.data["standings"]
     (own,) = [bar for bar in bars if bar["case"] == 0]
     assert own["accuracies"] == list(nodes.found.score.accuracies)
-    assert "Not judged in this way: random." in read.words
+    assert "Not evaluated in this way: random." in read.words
     assert "180 real training nodes of 4 classes became 12 or 20" in read.words
     assert len(read.data["explorer"]["classes"]) == 4
     for place, lines in enumerate(read.code):

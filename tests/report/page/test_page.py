@@ -159,8 +159,8 @@ def test_names_of_folders_are_text_and_the_lines_of_python_read_them(judged, tmp
     for lines, name in zip(weird.code, ("mean", "lqm"), strict=True):
         found = {}
         exec(lines, found)  # noqa: S102
-        assert found["small"].path == Path(WEIRD, name)
-        assert found["small"].manifest["distance"]["name"] == name
+        assert found["condensed"].path == Path(WEIRD, name)
+        assert found["condensed"].manifest["distance"]["name"] == name
         assert len(found["dataset"]) == 20
 
 
@@ -170,7 +170,7 @@ def test_a_folder_whose_name_is_no_text_has_a_page(judged, tmp_path):
     page = read_page(write_report(folder, tmp_path / "page.html"))
     found = {}
     exec(page.code[0], found)  # noqa: S102
-    assert found["small"].path == folder
+    assert found["condensed"].path == folder
 
 
 def test_equal_runs_of_folders_with_such_names_have_labels_that_are_text(tmp_path):

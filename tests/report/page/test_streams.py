@@ -175,7 +175,8 @@ def test_the_same_stream_given_twice_is_one(streams, tmp_path):
 def test_streams_of_other_tasks_or_judged_otherwise_are_refused(streams, tmp_path, change):
     run(streams.source, method="finetuning", budget=None, settings=LEARNING, out=tmp_path / "other", **change)
     with pytest.raises(
-        ConfigError, match=r"other and .*cat are not of the same tasks, judged in the same way; give a report"
+        ConfigError,
+        match=r"other and .*cat are not of the same tasks, evaluated in the same way; give a report",
     ):
         write_report([streams.runs[0], tmp_path / "other"], tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()

@@ -66,7 +66,7 @@ def test_the_way_to_all_real_data_is_in_points():
     note = asked(CASES, bar("a", 0, [0.6]), full, random, more)[FAR].note
     assert note.endswith("; 20 random ones, 40.0 %; 100 random ones, 80.0 %.")
     found = asked(CASES, bar("a", 0, [0.6]), random)[FAR]
-    assert [line.value for line in found.lines] == ["not measured", "not judged"]
+    assert [line.value for line in found.lines] == ["not measured", "not evaluated"]
     assert found.note == "Run lqm evaluate run --baselines full to find out."
 
 
@@ -86,7 +86,7 @@ def test_the_command_that_measures_all_real_data_names_what_is_not_the_sets_own(
     expected = "Call lqm.evaluate with the network mine and baselines=('full',) to find out."
     assert answers(CASES, own, None, None)[1].note == expected
     assert (
-        "\nCall lqm.evaluate with the network mine to judge the others."
+        "\nCall lqm.evaluate with the network mine to evaluate the others."
         in answers(CASES, own, None, None)[0].note
     )
 
@@ -109,8 +109,8 @@ def test_the_best_set_is_named_if_the_networks_agree(accuracies, said):
 
 def test_sets_that_were_not_judged_come_with_what_to_run():
     found = asked([*CASES, case("c", folder="other run")], bar("a", 0, [0.5]))[GOOD]
-    assert [line.value for line in found.lines] == ["50.0 %", "not judged", "not judged"]
-    assert found.note.splitlines()[1] == "Run lqm evaluate run and so on to judge the others."
+    assert [line.value for line in found.lines] == ["50.0 %", "not evaluated", "not evaluated"]
+    assert found.note.splitlines()[1] == "Run lqm evaluate run and so on to evaluate the others."
 
 
 @pytest.mark.parametrize("networks", [1, 2, 3, 4, 5, 10, 20])
@@ -192,7 +192,7 @@ def test_sets_that_another_way_judged_say_so():
     assert len(found) == 4
     for answer in found.values():
         first, second = answer.lines
-        assert (first.case, first.value, first.more) == (0, "not judged", "by tiny")
+        assert (first.case, first.value, first.more) == (0, "not evaluated", "by tiny")
         assert second.case == 1
 
 

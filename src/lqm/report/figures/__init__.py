@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from lqm.report.figures.accuracy_by_budget import draw_accuracy_by_budget
-from lqm.report.figures.accuracy_by_step import draw_accuracy_by_step
+from lqm.report.figures.accuracy import draw_accuracy_by_budget, draw_accuracy_by_step
 from lqm.report.figures.ecdf import draw_ecdf
-from lqm.report.figures.extremes import draw_extremes_by_class
 from lqm.report.figures.images import draw_images
-from lqm.report.figures.settings import draw_cvm, draw_extremes
+from lqm.report.figures.latent_bars import draw_cvm, draw_extremes, draw_extremes_by_class
 from lqm.report.figures.streams import draw_average_accuracy, draw_matrices
 from lqm.report.figures.subjects import Drawing, LeftOut, Origin, Tasks
 
@@ -27,7 +25,7 @@ STREAM_FIGURES: dict[str, Callable[[Sequence[Tasks]], Iterable[Drawing]]] = {
 
 
 def draw_all(origins: Sequence[Origin], tasks: Sequence[Tasks]) -> Iterator[Drawing | LeftOut]:
-    """All figures that runs have what it needs for; and what is left out."""
+    """All figures that can be drawn, and what is left out."""
     for draw in FIGURES.values() if origins else ():
         yield from draw(origins)
     for draw_streams in STREAM_FIGURES.values() if tasks else ():

@@ -30,10 +30,10 @@ def draw_ecdf(origins: Sequence[Origin]) -> Iterator[Drawing | LeftOut]:
             yield LeftOut(f"distributions of latent features of {plain(origin.name)}", str(error))
             continue
         label, feature = latents.strays(0)
-        yield Drawing(f"ecdf{origin.suffix}", _draw(origin, label, feature, _stray_words(origin, label)))
+        yield Drawing(f"ecdf{origin.suffix}", _draw(origin, label, feature, _stray_note(origin, label)))
         label = typical_class(latents)
-        words = "the feature nearest to every set's median, in the class whose mean statistic is the median"
-        yield Drawing(f"ecdf-typical{origin.suffix}", _draw(origin, label, latents.typical(label), words))
+        note = "the feature nearest to every set's median, in the class whose mean statistic is the median"
+        yield Drawing(f"ecdf-typical{origin.suffix}", _draw(origin, label, latents.typical(label), note))
 
 
 def distribution_figure(real: Tensor, synthetic: Mapping[str, Tensor | None], title: str) -> Figure:
@@ -87,39 +87,30 @@ def typical_class(latents: Latents) -> int:
     return next(label for label, mean in means.items() if mean == middle)
 
 
-def _draw(origin: Origin, label: int, feature: int, words: str) -> Figure:
+def _draw(origin: Origin, label: int, feature: int, note: str) -> Figure:
     latents = origin.latents
     numbers = [*range(len(origin.cases))]
     if len(numbers) > _MOST:
         numbers = [runs[0] for runs in alike(origin.cases).values()][:_MOST]
-        words += f"; {len(numbers)} of {len(origin.cases)} runs"
+        note += f"; {len(numbers)} of {len(origin.cases)} runs"
     matches = {origin.cases[number].label: latents.matches[number] for number in numbers}
     kept = {name: match[label].own[:, feature] if label in match else None for name, match in matches.items()}
     class_name = plain(origin.cases[0].condensed.class_names[label], 40)
     title = (
-        f"{plain(origin.name)}, class '{class_name}', feature {feature} of a fresh {latents.network}: {words}"
+        f"{plain(origin.name)}, class '{class_name}', feature {feature} of a fresh {latents.network}: {note}"
     )
     return distribution_figure(latents.real[label][:, feature], kept, title)
 
 
-def _stray_words(origin: Origin, label: int) -> str:
-    latents, first = origin.latents, origin.cases[0].label
-    if len(origin.cases) == 1:
-        first = "this set"
-    own, real = latents.matches[0][label].own, latents.real[label]
-    if bool((own.amax(dim=0) <= real.amax(dim=0)).all() and (own.amin(dim=0) >= real.amin(dim=0)).all()):
-        return f"{plain(first)} strays in no feature, and comes nearest to it here"
-    return f"where {plain(first)} strays farthest beyond the real values"
+def _stray_note(origin: Origin, label: int) -> str:
+    first = plain(origin.cases[0].label) if len(origin.cases) > 1 else "this set"
+    own, real = origin.latents.matches[0][label].own, origin.latents.real[label]
+    if (own.amax(dim=0) <= real.amax(dim=0)).all() and (own.amin(dim=0) >= real.amin(dim=0)).all():
+        return f"{first} strays in no feature, and comes nearest to it here"
+    return f"where {first} strays farthest beyond the real values"
 
 
 def _draw_steps(panel: Axes, sample: Tensor, label: str, colour: str, width: float, style: str = "-") -> None:
-    values, shares = ecdf(sample)
-    panel.step(
-        np.concatenate([values[:1].numpy(), values.numpy()]),
-        np.concatenate([[0.0], shares.numpy()]),
-        where="post",
-        label=label,
-        color=colour,
-        linewidth=width,
-        linestyle=style,
-    )
+    values, shares = (part.numpy() for part in ecdf(sample))
+    x, y = np.concatenate([values[:1], values]), np.concatenate([[0.0], shares])
+    panel.step(x, y, where="post", label=label, color=colour, linewidth=width, linestyle=style)

@@ -44,13 +44,8 @@ def sheet_figure(case: Case) -> Figure:
     counts = condensed.labels.bincount(minlength=len(condensed.class_names)).tolist()
     classes = [label for label, count in enumerate(counts) if count]
     shown = classes[:_MOST_CLASSES]
-    rows = [
-        [
-            np.asarray(as_colours(image))
-            for image in condensed.data[condensed.labels == label][:_MOST_OF_A_CLASS]
-        ]
-        for label in shown
-    ]
+    chosen = [condensed.data[condensed.labels == label][:_MOST_OF_A_CLASS] for label in shown]
+    rows = [[np.asarray(as_colours(image)) for image in images] for images in chosen]
     names = [condensed.class_names[label] for label in shown]
     title = f"{plain(case.manifest['source']['name'])}, {plain(case.label, 120)}"
     if len(shown) < len(classes):
@@ -66,10 +61,10 @@ def _rows(rows: Sequence[Sequence[Tile]], names: Sequence[str], title: str) -> F
     side = len(rows[0][0])
     pitch = side + _gap(side)
     sheet = _sheet(rows, pitch, pitch)
-    words = [plain(name, _LONGEST_BESIDE) for name in names]
-    beside = 0.2 + _LETTER * max(map(cell_len, words))
+    labels = [plain(name, _LONGEST_BESIDE) for name in names]
+    beside = 0.2 + _LETTER * max(map(cell_len, labels))
     figure, panel = _around(sheet, max(map(len, rows)), beside, title)
-    panel.set_yticks([row * pitch + side / 2 - 0.5 for row in range(len(rows))], words)
+    panel.set_yticks([row * pitch + side / 2 - 0.5 for row in range(len(rows))], labels)
     return figure
 
 

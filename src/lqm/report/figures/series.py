@@ -18,11 +18,7 @@ def evaluated(cases: Sequence[Case]) -> list[Comparison]:
 
 
 def deviation_over(several: bool, networks: bool) -> str:
-    """What deviations are over, in words; nothing where there are none.
-
-    Args:
-        several: whether there are runs that differ by their seed alone.
-        networks: whether a single run has its deviation over networks.
+    """What deviations are over: of `several` runs, else of `networks`; nothing where there are none.
 
     Example:
         >>> deviation_over(True, False), deviation_over(False, True), deviation_over(False, False)
@@ -35,7 +31,7 @@ def deviation_over(several: bool, networks: bool) -> str:
 
 
 def error_bars(several: bool, networks: bool) -> str:
-    """The end of a title: what its error bars are, as `deviation_over` says it."""
+    """The end of a title: what its error bars are; see `deviation_over`."""
     over = deviation_over(several, networks)
     return f"; error bars: {over}" if over else ""
 
@@ -43,10 +39,10 @@ def error_bars(several: bool, networks: bool) -> str:
 def series_of(
     repeated: Sequence[Repeats], short: Callable[[Repeats], str], place: Callable[[Repeats], Place]
 ) -> dict[str, dict[Place, Repeats]]:
-    """What is drawn in one look, by its name, and in it what stands at each place.
+    """The series of a figure by their names, and in each what stands at each place.
 
-    Things of one short name are one series, unless two of them would stand at the same place: then each
-    way of making has a series of its own.
+    Runs of one short name are one series, unless two of them would stand at the same place: then each
+    method with its settings has a series of its own.
     """
     by_name: defaultdict[str, list[Repeats]] = defaultdict(list)
     for found in repeated:

@@ -7,16 +7,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from lqm.evaluation.streams import stream_title
-from lqm.report.figures.style import (
-    COLUMN,
-    PAGE,
-    curve,
-    legend_below,
-    look,
-    new_figure,
-    plain,
-    set_title,
-)
+from lqm.report.figures.style import COLUMN, PAGE, LinePlot, look, new_figure, plain, set_title
 from lqm.report.figures.subjects import Drawing, Tasks, file_names
 
 # Runs from dark blue to yellow, evenly in lightness: readable in grey and by colour-blind readers.
@@ -30,25 +21,20 @@ def draw_matrices(groups: Sequence[Tasks]) -> Iterator[Drawing]:
     """The accuracy matrix of each stream, as the mean over its repeats."""
     found = [(f"{stream.label}{group.suffix}", stream) for group in groups for stream in group.streams]
     for stem, (_, stream) in zip(file_names([label for label, _ in found]), found, strict=True):
-        title = f"{plain(stream.label, 120)}; {plain(stream_title(stream.record), 120)}"
+        title = f"{plain(stream.label, 120)}; {plain(stream_title(stream.result), 120)}"
         yield Drawing(f"accuracy-matrix-{stem}", matrix_figure(stream.mean, title))
 
 
 def draw_average_accuracy(groups: Sequence[Tasks]) -> Iterator[Drawing]:
     """AA after each task, a line a stream; streams of other tasks have a figure of their own."""
     for group in groups:
-        figure = new_figure(COLUMN, 2.4)
-        panel = figure.subplots()
+        plot = LinePlot("after task", y_label="average accuracy %")
+        tasks = range(len(group.streams[0].average))
         for number, stream in enumerate(group.streams):
-            tasks = range(len(stream.average))
-            curve(panel, look(number), tasks, stream.average, stream.label, 100)
-        panel.set_xticks(tasks[:: math.ceil(len(tasks) / _NUMBERED)])
-        panel.set_xlabel("after task")
-        panel.set_ylabel("average accuracy %")
-        panel.grid()
-        title = plain(stream_title(group.streams[0].record), 120)
-        set_title(figure, f"{title}; shaded: sample deviation over repeats")
-        legend_below(figure, panel)
+            plot.curve(look(number), tasks, stream.average, stream.label)
+        plot.panel.set_xticks(tasks[:: math.ceil(len(tasks) / _NUMBERED)])
+        title = plain(stream_title(group.streams[0].result), 120)
+        figure = plot.finish(f"{title}; shaded: sample deviation over repeats")
         yield Drawing(f"average-accuracy{group.suffix}", figure)
 
 

@@ -18,10 +18,8 @@ from rich.cells import cell_len
 from lqm.evaluation.spread import Spread
 from lqm.utils.files import write_atomically
 
+# Widths in inches: of a column of a paper, and of its whole text.
 COLUMN, PAGE = 3.4, 7.0
-"""Widths in inches: of a column of a paper, and of its whole text."""
-
-
 # Colours that stay apart for colour-blind readers (Okabe & Ito); yellow, the palest, comes late.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 _LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (3, 1, 1, 1)))
@@ -159,28 +157,19 @@ def grouped_bars(
     width = 0.8 / len(labels)
     for number, (found, label) in enumerate(zip(spreads, labels, strict=True)):
         own = look(number)
-        series = [factor * spread.mean if spread else float("nan") for spread in found]
-        error = [factor * (spread.deviation or 0.0) if spread else 0.0 for spread in found]
+        series = factor * np.array([spread.mean if spread else np.nan for spread in found])
+        error = factor * np.array([(spread and spread.deviation) or 0.0 for spread in found])
         places = np.arange(len(series)) + (number - (len(labels) - 1) / 2) * width
-        panel.bar(
-            places,
-            series,
-            width,
-            label=label,
-            color=own.colour,
-            hatch=own.hatch,
-            edgecolor="white",
-            linewidth=0.5,
-        )
-        known = [i for i, size in enumerate(error) if size > 0]
+        filled: dict[str, Any] = {
+            "color": own.colour,
+            "hatch": own.hatch,
+            "edgecolor": "white",
+            "linewidth": 0.5,
+        }
+        panel.bar(places, series, width, label=label, **filled)
+        known = error > 0
         panel.errorbar(
-            places[known],
-            [series[i] for i in known],
-            [error[i] for i in known],
-            fmt="none",
-            ecolor="black",
-            elinewidth=0.8,
-            capsize=2,
+            places[known], series[known], error[known], fmt="none", ecolor="black", elinewidth=0.8, capsize=2
         )
     panel.grid(axis="y")
     panel.tick_params(axis="x", length=0)
@@ -189,19 +178,35 @@ def grouped_bars(
     panel.set_xlim(-beside, len(spreads[0]) - 1 + beside)
 
 
-def curve(
-    panel: Axes, own: Look, x: Sequence[float], spreads: Sequence[Spread], label: str, factor: float = 1.0
-) -> None:
-    """A line with markers through means, and the deviations around it, times a factor."""
-    middle = factor * np.array([spread.mean for spread in spreads])
-    around = factor * np.array([spread.deviation or 0.0 for spread in spreads])
-    panel.plot(x, middle, color=own.colour, linestyle=own.line, marker=own.marker, markersize=4, label=label)
-    panel.fill_between(x, middle - around, middle + around, color=own.colour, alpha=0.15, linewidth=0)
+class LinePlot:
+    """A figure of one panel: accuracies in percent as lines, named in a legend below."""
 
+    def __init__(self, x_label: str, width: float = COLUMN, y_label: str = "accuracy %") -> None:
+        self.figure = new_figure(width, 2.4)
+        self.panel = self.figure.subplots()
+        self.panel.set_xlabel(x_label)
+        self.panel.set_ylabel(y_label)
+        self.panel.grid()
 
-def level(panel: Axes, own: Look, height: float, label: str) -> None:
-    """A horizontal line to compare with."""
-    panel.axhline(height, color=own.colour, linestyle=own.line, linewidth=1.2, label=label)
+    def curve(self, own: Look, x: Sequence[float], spreads: Sequence[Spread], label: str) -> None:
+        """A line with markers through means, and the deviations around it."""
+        middle = 100 * np.array([spread.mean for spread in spreads])
+        around = 100 * np.array([spread.deviation or 0.0 for spread in spreads])
+        drawn = {"color": own.colour, "linestyle": own.line, "marker": own.marker}
+        self.panel.plot(x, middle, markersize=4, label=label, **drawn)
+        self.panel.fill_between(
+            x, middle - around, middle + around, color=own.colour, alpha=0.15, linewidth=0
+        )
+
+    def level(self, own: Look, height: float, label: str) -> None:
+        """A horizontal line to compare with."""
+        self.panel.axhline(100 * height, color=own.colour, linestyle=own.line, linewidth=1.2, label=label)
+
+    def finish(self, title: str) -> Figure:
+        """The figure, with its title and legend."""
+        set_title(self.figure, title)
+        legend_below(self.figure, self.panel)
+        return self.figure
 
 
 def _grow(figure: Figure, lines: int) -> None:

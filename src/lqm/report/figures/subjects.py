@@ -35,14 +35,7 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Sets that were condensed from the same data.
-
-    Attributes:
-        name: of the data.
-        suffix: what the names of their figures end in; nothing if all sets come from them.
-        cases: the sets, each with a label unlike the others'.
-        find_source: finds the data again.
-    """
+    """Sets that were condensed from the same data; file names end in the suffix, if there are other data."""
 
     name: str
     suffix: str
@@ -51,17 +44,13 @@ class Origin:
 
     @cached_property
     def latents(self) -> Latents:
-        """Real and condensed records through one fresh network.
-
-        Raises:
-            DataError: when the data can't be found.
-        """
+        """The features of real and condensed records; DataError if the data are not found."""
         return latents_of(self.cases, self.find_source())
 
 
 @dataclass(frozen=True)
 class Tasks:
-    """Streams of the same tasks, judged in the same way; `suffix` is as that of `Origin`."""
+    """Streams of the same tasks, evaluated in the same way; `suffix` is as that of `Origin`."""
 
     suffix: str
     streams: list[StreamRun]
@@ -72,15 +61,9 @@ def read_subjects(
     evaluator_of: Callable[[CondensedSet], Evaluator],
     find_source: Callable[[Case, bool], Any],
 ) -> tuple[list[Origin], list[Tasks]]:
-    """Read runs, each of them once.
+    """Load runs, each of them once.
 
-    Args:
-        folders: of the runs.
-        evaluator_of: how a set is evaluated.
-        find_source: finds the real data of a set again; told whether there are several sources.
-
-    Raises:
-        LqmError: when a folder holds none, a damaged one, or the memory of a task.
+    `find_source` finds the real data of a set, given whether there are several sources.
     """
     once = each_once(folders)
     streams = [folder for folder in once if is_stream(folder)]
@@ -92,13 +75,13 @@ def read_subjects(
     several = len(by_source) > 1
     origins = [
         Origin(name, suffix, _relabelled(found), partial(find_source, found[0], several))
-        for name, suffix, found in zip(names, _suffixes(names), by_source.values(), strict=True)
+        for name, suffix, found in zip(names, suffixes(names), by_source.values(), strict=True)
     ]
     return origins, _tasks(streams)
 
 
 def file_names(labels: Sequence[str]) -> list[str]:
-    """What files of these are called, each otherwise.
+    """Labels as names of files, no two the same.
 
     Example:
         >>> file_names(["dm + lqm", "dm + lqm, seed 1", "a/b", "a b"])
@@ -107,7 +90,8 @@ def file_names(labels: Sequence[str]) -> list[str]:
     return safe_names([re.sub(r"[^\w.=-]+", "-", label).strip("-") for label in labels])
 
 
-def _suffixes(names: Sequence[str]) -> list[str]:
+def suffixes(names: Sequence[str]) -> list[str]:
+    """What the file names of several figures end in; nothing for a single one."""
     return [f"-{name}" for name in file_names(names)] if len(names) > 1 else [""] * len(names)
 
 
@@ -121,5 +105,5 @@ def _tasks(folders: Sequence[Path]) -> list[Tasks]:
     for folder in folders:
         by_tasks[tasks_of(read_stream(folder))].append(folder)
     groups = [read_streams(found) for found in by_tasks.values()]
-    suffixes = _suffixes([streams[0].config["source"]["name"] for streams in groups])
-    return [Tasks(suffix, streams) for suffix, streams in zip(suffixes, groups, strict=True)]
+    ends = suffixes([streams[0].config["source"]["name"] for streams in groups])
+    return [Tasks(suffix, streams) for suffix, streams in zip(ends, groups, strict=True)]

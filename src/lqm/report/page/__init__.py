@@ -22,11 +22,7 @@ _LIBRARIES = {"d3.min.js": "d3.LICENSE", "plot.umd.min.js": "plot.LICENSE"}
 
 
 def require_ours(path: Path) -> None:
-    """Refuse to write over anything but an older report.
-
-    Raises:
-        ArtifactError: when something else is there.
-    """
+    """Refuse to write over anything but an older report."""
     if path.is_dir():
         raise ArtifactError(f"{path} is a folder; name a file such as {path / 'report.html'}")
     if path.exists() and _OURS not in path.read_text(encoding="utf-8", errors="replace")[:2000]:
@@ -56,7 +52,7 @@ def _render(page: Page) -> str:
         for name, licence in _LIBRARIES.items()
     ]
     return templates.get_template(page.template).render(
-        page.words,
+        page.variables,
         data=_finite(page.data | {"mostClasses": _MOST_CLASSES}),
         most_classes=_MOST_CLASSES,
         style=static["page.css"],
@@ -77,5 +73,4 @@ def _finite(value: Any) -> Any:
 
 
 def _text(folder: str, name: str) -> Markup:
-    """A file of ours, or of a library, which goes into the page as it is."""
     return Markup((_HERE / folder / name).read_text(encoding="utf-8"))

@@ -7,13 +7,7 @@ from math import comb
 
 @dataclass(frozen=True)
 class Line:
-    """What is so of one case.
-
-    Attributes:
-        case: its number.
-        value: what is to be seen first.
-        more: what follows it.
-    """
+    """The answer for one case, by its number: a value, and what follows it in smaller letters."""
 
     case: int
     value: str
@@ -22,7 +16,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Answer:
-    """A question, what is so of each case, and what it is to be held against, a line a paragraph."""
+    """A question, a line for each case, and a note with what to compare it with."""
 
     question: str
     lines: list[Line]
@@ -53,18 +47,14 @@ def agreement(found: Sequence[bool]) -> tuple[str, bool]:
     return f"under {so} of {networks} networks", chance <= 1 / 16
 
 
-def told_apart(names: tuple[str, str], said: str, better: str, found: Sequence[bool]) -> str:
-    """What is said of the first of two sets, if networks agree that it is better than the second.
+def told_apart(names: tuple[str, str], claim: str, better: str, found: Sequence[bool]) -> str:
+    """The claim that the first of two sets is better, if networks agree on it; else that it is not clear.
 
-    Args:
-        names: of the two.
-        said: that the first is better, and by how much.
-        better: in which way, in one word.
-        found: of each network, whether it is so.
+    `better` is in which way, in one word; `found` is whether it is so by each network.
     """
     under, clear = agreement(found)
     if clear:
-        return f"{said} ({better} {under})"
+        return f"{claim} ({better} {under})"
     return f"{names[0]} and {names[1]} can't be told apart ({names[0]} is {better} {under})"
 
 

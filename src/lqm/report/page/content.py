@@ -1,4 +1,4 @@
-"""What the page says of condensed sets of one source."""
+"""The page of condensed sets of one source."""
 
 import json
 from collections.abc import Sequence
@@ -25,28 +25,19 @@ Content = dict[str, Any]
 
 @dataclass(frozen=True)
 class Page:
-    """What fills a template.
-
-    Attributes:
-        template: its name.
-        words: what the template itself says.
-        data: what the charts are drawn from, ready for JSON.
-    """
+    """A template's name, its variables, and what its charts are drawn from, ready for JSON."""
 
     template: str
-    words: Content
+    variables: Content
     data: Content
 
 
 @dataclass(frozen=True, eq=False)
 class Real:
-    """What the page shows of the real data.
+    """What the page shows of the real data: sizes, features under a fresh network, and more by domain.
 
     Attributes:
-        train: how many training records there are.
-        test: how many test records there are.
-        latents: the features of real and condensed records under a fresh network.
-        by_class: of nodes: how many of each class there are to learn from.
+        by_class: of nodes: how many training nodes each class has.
         images: of images: the training images.
     """
 
@@ -58,17 +49,13 @@ class Real:
 
 
 def require_one_source(cases: Sequence[Case]) -> None:
-    """Refuse sets of different data.
-
-    Raises:
-        ConfigError: that names the first set which does not fit.
-    """
+    """Refuse sets of different data, by the name of the first which does not fit."""
     first = cases[0]
     for case in cases[1:]:
-        sources = [one.manifest["source"] for one in (case, first)]
-        if sources[0] != sources[1]:
-            names = [record["name"] for record in sources]
-            apart = f"'{names[0]}', not '{names[1]}'" if names[0] != names[1] else "another version of it"
+        source, expected = case.manifest["source"], first.manifest["source"]
+        if source != expected:
+            one, other = source["name"], expected["name"]
+            apart = f"'{one}', not '{other}'" if one != other else "another version of it"
             raise ConfigError(
                 f"{case.folder} and {first.folder} were not condensed from the same data ({apart}); "
                 "give a report to each"
@@ -76,15 +63,9 @@ def require_one_source(cases: Sequence[Case]) -> None:
 
 
 def page_of_sets(cases: Sequence[Case], real: Real | None, missing: str = "") -> Page:
-    """Everything about sets of one source.
-
-    Args:
-        cases: the sets.
-        real: what the page shows of the real data.
-        missing: why there are none, in words.
-    """
+    """Everything about sets of one source; `missing` is why there are no real data."""
     latents = real.latents if real else None
-    judged = standings(cases)
+    ranked = standings(cases)
     logged = learning(
         [metric_curves(case.folder, steps=case.manifest["steps"]) for case in cases],
         [evaluation_curve(case.folder, case.manifest["steps"]) for case in cases],
@@ -92,13 +73,13 @@ def page_of_sets(cases: Sequence[Case], real: Real | None, missing: str = "") ->
     images = [case.condensed for case in cases if isinstance(case.condensed, CondensedImages)]
     shown = gallery(images, real.images if real else None) if images else None
     curves = explorer(latents) if latents else None
-    words = {
+    variables = {
         "title": f"{cases[0].manifest['source']['name']}, condensed",
         "lead": _lead(cases, real),
         "cases": [_facts(case) for case in cases],
         "class_names": cases[0].condensed.class_names,
-        "answers": answers(cases, judged[0] if judged else None, latents, real.test if real else None),
-        "standings": [_standing(found, cases) for found in judged],
+        "answers": answers(cases, ranked[0] if ranked else None, latents, real.test if real else None),
+        "standings": [_standing(found, cases) for found in ranked],
         "records": type_of_records(cases),
         "gallery": shown,
         "latents": latents,
@@ -111,21 +92,23 @@ def page_of_sets(cases: Sequence[Case], real: Real | None, missing: str = "") ->
         "loading": [_loading(case) for case in cases],
         "manifests": [json.dumps(case.manifest, indent=2, ensure_ascii=False) for case in cases],
     }
-    data_of_charts = {
+    data = {
         "labels": [case.label for case in cases],
         "classNames": cases[0].condensed.class_names,
-        "standings": [_bars(found) for found in judged],
+        "standings": [_bars(found) for found in ranked],
         "real": shown["real"] if shown else {},
-        "images": _records(shown) if shown else [],
+        # The images themselves are in the text of the page.
+        "images": [[[tile["records"] for tile in own] for own in tiles] for tiles in shown["sets"]]
+        if shown
+        else [],
         "explorer": curves,
-        "budgets": words["budgets"],
+        "budgets": variables["budgets"],
         "learning": logged,
     }
-    return Page("sets.html.j2", words, data_of_charts)
+    return Page("sets.html.j2", variables, data)
 
 
 def _lead(cases: Sequence[Case], real: Real | None) -> str:
-    """What became what, in a sentence."""
     records = type_of_records(cases)
     classes = counted(len(cases[0].condensed.class_names), "class", "classes")
     sizes = sorted({int((case.condensed.labels >= 0).sum()) for case in cases})
@@ -139,12 +122,7 @@ def _lead(cases: Sequence[Case], real: Real | None) -> str:
 
 
 def _in_percent(share: float) -> str:
-    """A share with the two digits that tell small ones apart.
-
-    Example:
-        >>> _in_percent(0.00123), _in_percent(0.0694), _in_percent(1.0)
-        ('0.12 %', '6.9 %', '100 %')
-    """
+    """A share in percent: 0.12 %, 6.9 %, 100 %."""
     return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
 
 
@@ -166,9 +144,9 @@ def _facts(case: Case) -> Content:
 def _standing(found: Standing, cases: Sequence[Case]) -> Content:
     full = found.full
     return {
-        "words": found.protocol.in_words(full.records if full else None) + seeds_in_words(found),
+        "protocol": found.protocol.in_words(full.records if full else None) + seeds_in_words(found),
         "full": full is not None,
-        "judged": [found.of_case(number) for number in range(len(cases))],
+        "evaluated": [found.of_case(number) for number in range(len(cases))],
         "spoken": ", ".join(f"{bar.name} {percent(bar.accuracy)} %" for bar in reversed(found.bars)),
         "rows": [
             {
@@ -200,7 +178,7 @@ def _bars(found: Standing) -> list[Content]:
             "name": bar.name,
             "case": bar.case,
             "size": "" if bar.name.endswith(f", {bar.records:,}") else f" ({bar.records:,})",
-            "said": bar.spread.percent(),
+            "shown": bar.spread.percent(),
             "accuracy": bar.accuracy,
             "deviation": bar.deviation,
             "accuracies": bar.accuracies,
@@ -210,30 +188,16 @@ def _bars(found: Standing) -> list[Content]:
     ]
 
 
-def _records(shown: Content) -> list[list[list[list[Content]]]]:
-    """The records of each image, by set and class; the images themselves are in the text of the page."""
-    return [[[image["records"] for image in own] for own in classes] for classes in shown["sets"]]
-
-
 def _budgets(cases: Sequence[Case], real: Real | None) -> Content:
     """Nodes of each class: condensed, and real ones to learn from."""
-    classes = len(cases[0].condensed.class_names)
-
-    def counts(labels: Any) -> list[int]:
-        found: list[int] = labels[labels >= 0].bincount(minlength=classes).tolist()
-        return found
-
-    return {
-        "sets": [counts(case.condensed.labels) for case in cases],
-        "real": real.by_class if real else None,
-    }
+    sets = [case.condensed for case in cases]
+    classes = len(sets[0].class_names)
+    counts = [each.labels[each.labels >= 0].bincount(minlength=classes).tolist() for each in sets]
+    return {"sets": counts, "real": real.by_class if real else None}
 
 
 def _loading(case: Case) -> str:
-    """The lines of Python that read a set."""
-    use = (
-        "dataset = small.dataset()"
-        if isinstance(case.condensed, CondensedImages)
-        else "data = small.to_pyg()"
-    )
-    return f"import lqm\nsmall = lqm.load({str(case.folder)!r})\n{use}"
+    """The lines of Python that load a set."""
+    images = isinstance(case.condensed, CondensedImages)
+    use = "dataset = condensed.dataset()" if images else "data = condensed.to_pyg()"
+    return f"import lqm\ncondensed = lqm.load({str(case.folder)!r})\n{use}"

@@ -1,4 +1,4 @@
-"""What the page draws of latent distributions: ECDFs by class and feature, and their statistics."""
+"""The latent distributions on the page: ECDFs by class and feature, and their statistics."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -82,7 +82,10 @@ def _histogram(latents: Latents) -> Content:
     top = max(float(found.max()) for own in statistics for found in own) or 1.0
     return {
         "edges": torch.linspace(0, top, _BARS + 1).tolist(),
-        "shares": [_shares(torch.cat(own), top) if own else None for own in statistics],
+        "shares": [
+            (torch.cat(own).histc(_BARS, 0, top) / sum(map(len, own))).tolist() if own else None
+            for own in statistics
+        ],
     }
 
 
@@ -92,11 +95,6 @@ def _quartiles(matches: dict[int, ClassMatch]) -> list[float]:
         return []
     every = torch.cat([match.statistic for match in matches.values()])
     found: list[float] = np.quantile(every.numpy(), [0.25, 0.5, 0.75]).tolist()
-    return found
-
-
-def _shares(statistics: Tensor, top: float) -> list[float]:
-    found: list[float] = (statistics.histc(_BARS, 0, top) / len(statistics)).tolist()
     return found
 
 

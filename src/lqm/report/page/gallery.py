@@ -28,12 +28,10 @@ _LARGE = 96 * 96
 
 @dataclass(frozen=True)
 class RealImages:
-    """The real images that synthetic ones are held against.
+    """The training images, among which neighbours of synthetic ones are found.
 
-    Attributes:
-        image: the image at a place of the training set, [C, H, W] in [0, 1].
-        label: its class.
-        nearest: of each of some images, [M, C, H, W], so many nearest ones: their distances and places.
+    Shapes: image(index) [C, H, W] in [0, 1]; nearest of images [M, C, H, W] and a count: distances and
+    indices, [M, count] each.
     """
 
     image: Callable[[int], Tensor]
@@ -81,9 +79,9 @@ def _neighbours(cells: Tensor, count: int, real: RealImages | None) -> Iterator[
     )
 
 
-def _shown(labelled: Images, count: int, real: RealImages | None) -> tuple[Tiles, dict[int, Content]]:
-    """The first labelled of each class of each set, and the real ones that are near to them."""
-    tiles = [[[_tile(*image) for image in own[:count]] for own in by_class] for by_class in labelled]
+def _shown(images: Images, count: int, real: RealImages | None) -> tuple[Tiles, dict[int, Content]]:
+    """The first images of each class of each set, and the real ones that are near to them."""
+    tiles = [[[_tile(*image) for image in own[:count]] for own in by_class] for by_class in images]
     every = (tile for by_class in tiles for own in by_class for tile in own)
     records = (record for tile in every for record in tile["records"])
     places = {near["real"] for record in records for near in record["nearest"]}
@@ -95,7 +93,6 @@ def _shown(labelled: Images, count: int, real: RealImages | None) -> tuple[Tiles
 
 
 def _tile(image: Tensor, near: Sequence[list[Content]]) -> Content:
-    """An image, and its records with their neighbours."""
     factor = math.isqrt(len(near))
     cells = [as_uri(cell) for cell in expand(image[None], factor)] if factor > 1 else [None]
     return {
@@ -110,12 +107,12 @@ def _letters(tiles: Tiles, real: dict[int, Content]) -> int:
     return sum(len(tile["image"]) for tile in [*every, *real.values()]) + sum(map(len, cells))
 
 
-def as_uri(shown: Tensor) -> str:
-    """A shown in the text of a page: WebP without loss, a fifth smaller than PNG, unless it is large.
+def as_uri(pixels: Tensor) -> str:
+    """An image in the text of a page: WebP without loss, a fifth smaller than PNG, unless it is large.
 
     Of channels that are neither grey nor colours (and opacity), the first ones are shown.
     """
-    image = as_image(shown) if len(shown) in (1, 3, 4) else as_colours(shown)
+    image = as_image(pixels) if len(pixels) in (1, 3, 4) else as_colours(pixels)
     buffer = BytesIO()
-    image.save(buffer, "WEBP", lossless=shown[0].numel() <= _LARGE, quality=85, exact=True)
+    image.save(buffer, "WEBP", lossless=pixels[0].numel() <= _LARGE, quality=85, exact=True)
     return "data:image/webp;base64," + b64encode(buffer.getvalue()).decode()

@@ -9,12 +9,7 @@ Content = dict[str, Any]
 
 
 def learning(curves: Sequence[dict[str, Curve]], evaluations: Sequence[Sequence[Evaluated]]) -> Content:
-    """Charts and tables, a metric each, and one for each protocol that evaluated along the way.
-
-    Args:
-        curves: of each run its metrics.
-        evaluations: of each run.
-    """
+    """Charts and tables: one for each metric of the runs, and for each protocol along the way."""
     protocols = dict.fromkeys(line.protocol for found in evaluations for line in found)
     return {
         "metrics": [

@@ -1,4 +1,4 @@
-"""How well sets keep the latent distributions, in words: what can be said, and what can't."""
+"""How well sets keep the latent distributions, in sentences."""
 
 from collections.abc import Sequence
 
@@ -10,32 +10,26 @@ from lqm.report.page.answer import Answer, Line, class_in_words, told_apart
 _SIZES_DIFFER = "Only sets of as many records are to be compared by it."
 
 
-def how_matched(judged: dict[int, Bar], cases: Sequence[Case], standing: Standing) -> Answer:
-    """By all networks of an evaluation; sets of as many records are compared, before and after the training.
-
-    Args:
-        judged: what was found of each case, by its number.
-        cases: all of them.
-        standing: in which way they were judged.
-    """
+def how_matched(bars: dict[int, Bar], cases: Sequence[Case], standing: Standing) -> Answer:
+    """By all networks of an evaluation, before and after the training, among sets of as many records."""
     note = "Cramér-von Mises statistic of the latent features before the training; lower is better."
-    sizes = sorted({bar.records for bar in judged.values()})
+    sizes = sorted({bar.records for bar in bars.values()})
     if len(sizes) > 1:
         note += f" {_SIZES_DIFFER}"
     for size in sizes:
         many = "As many" if len(sizes) == 1 else f"{size:,}"
-        said = [
+        lines = [
             f"{many} random real ones: {bar.before.statistic.shown(3)}."
             for bar in standing.real("random")
             if bar.records == size
         ]
-        own = {number: bar for number, bar in judged.items() if bar.records == size}
+        own = {number: bar for number, bar in bars.items() if bar.records == size}
         if len(own) > 1:
             before = _lowest({number: bar.before for number, bar in own.items()}, cases, standing.paired)
             after = _lowest({number: bar.after for number, bar in own.items()}, cases, standing.paired)
-            said.append(f"{before}; after the training, {after}.")
-        note += f"\n{' '.join(said)}" if said else ""
-    return _matched({number: bar.before.statistic.shown(3) for number, bar in judged.items()}, note)
+            lines.append(f"{before}; after the training, {after}.")
+        note += f"\n{' '.join(lines)}" if lines else ""
+    return _matched({number: bar.before.statistic.shown(3) for number, bar in bars.items()}, note)
 
 
 def _lowest(matches: dict[int, LatentMatch], cases: Sequence[Case], paired: bool) -> str:
@@ -46,11 +40,11 @@ def _lowest(matches: dict[int, LatentMatch], cases: Sequence[Case], paired: bool
     lower = round(100 * (1 - below / above)) if above else 0
     if lower == 0:
         return f"{names[0]} and {names[1]} are equal"
-    said = f"{names[0]} is {lower} % lower than {names[1]}"
+    claim = f"{names[0]} is {lower} % lower than {names[1]}"
     pairs = list(zip(matches[best].by_network, matches[next_best].by_network, strict=False))
     if len(pairs) < 2 or not paired:
-        return said
-    return told_apart(names, said, "lower", [low < high for low, high in pairs])
+        return claim
+    return told_apart(names, claim, "lower", [low < high for low, high in pairs])
 
 
 def how_matched_by_one(cases: Sequence[Case], latents: Latents) -> Answer:

@@ -1,4 +1,4 @@
-"""What the page says of streams of tasks on one graph."""
+"""The page of streams of tasks on one graph."""
 
 import json
 from collections.abc import Sequence
@@ -22,28 +22,22 @@ from lqm.utils.sentences import counted
 
 
 def require_same_tasks(streams: Sequence[StreamRun]) -> None:
-    """Refuse streams of different tasks, or that were evaluated in different ways.
-
-    Raises:
-        ConfigError: that names the first stream which does not fit.
-    """
+    """Refuse streams of different tasks or scoring, by the name of the first which does not fit."""
     for stream in streams[1:]:
-        if tasks_of(stream.record) != tasks_of(streams[0].record):
+        if tasks_of(stream.result) != tasks_of(streams[0].result):
             raise ConfigError(
-                f"{stream.folder} and {streams[0].folder} are not of the same tasks, judged in the same way; "
-                "give a report to each"
+                f"{stream.folder} and {streams[0].folder} are not of the same tasks, evaluated in the "
+                "same way; give a report to each"
             )
 
 
 def page_of_streams(streams: Sequence[StreamRun], latents: Latents | None, missing: str = "") -> Page:
     """Everything about streams of the same tasks.
 
-    Args:
-        streams: what `lqm continual` found.
-        latents: the features that a fresh classifier finds in the memories of the first repeats.
-        missing: why there are none, in words.
+    `latents` are the features of the memories of the first repeats under a fresh classifier; `missing` is
+    why there are none.
     """
-    first = streams[0].record
+    first = streams[0].result
     tasks = first["tasks"]
     classes = counted(sum(map(len, tasks)), "class", "classes")
     budgets = [_budgets(stream) for stream in streams]
@@ -51,7 +45,7 @@ def page_of_streams(streams: Sequence[StreamRun], latents: Latents | None, missi
         [metric_curves(stream.folder / "repeat-0" / "condense") for stream in streams], [[] for _ in streams]
     )
     curves = explorer(latents) if latents else None
-    words = {
+    variables = {
         "title": f"{first['config']['source']['name']}, task after task",
         "lead": f"{stream_title(first)}; {first['config']['source']['nodes']:,} nodes of {classes}.",
         "mean_of_repeats": _mean_of_repeats(streams),
@@ -68,20 +62,20 @@ def page_of_streams(streams: Sequence[StreamRun], latents: Latents | None, missi
         "of_what": ", in the first repeat",
         "sizes_differ": len({sum(budget) for budget in budgets if budget}) > 1,
         "loading": [_loading(stream) for stream in streams],
-        "manifests": [json.dumps(stream.record, indent=2, ensure_ascii=False) for stream in streams],
+        "manifests": [json.dumps(stream.result, indent=2, ensure_ascii=False) for stream in streams],
     }
     data: Content = {
         "labels": [stream.label for stream in streams],
-        "tasks": words["tasks"],
+        "tasks": variables["tasks"],
         "matrices": [_lower(stream.mean) for stream in streams],
         "average": [[_spread(spread) for spread in stream.average] for stream in streams],
         "transfer": [[_spread(spread) for spread in stream.transfer] for stream in streams],
-        "classNames": words["class_names"],
+        "classNames": variables["class_names"],
         "budgets": {"sets": budgets, "real": None},
         "explorer": curves,
         "learning": logged,
     }
-    return Page("streams.html.j2", words, data)
+    return Page("streams.html.j2", variables, data)
 
 
 def _answers(
@@ -132,12 +126,11 @@ def _answers(
 
 
 def _mean_of_repeats(streams: Sequence[StreamRun]) -> str:
-    """What is to be said of a number that is a mean; nothing if no stream was repeated."""
     return ", as the mean of the repeats" if any(len(stream.matrices) > 1 for stream in streams) else ""
 
 
 def _facts(stream: StreamRun) -> Content:
-    config, seconds = stream.config, stream.record["seconds"]
+    config, seconds = stream.config, stream.result["seconds"]
     whole = fmean(seconds["memory"]) + fmean(seconds["learning"])
     return {
         "label": stream.label,
@@ -153,7 +146,6 @@ def _facts(stream: StreamRun) -> Content:
 
 
 def _rows(stream: StreamRun) -> Content:
-    """The matrix, AA and BWT as a table."""
     matrix = stream.mean
     return {
         "rows": [
@@ -173,7 +165,6 @@ def _budgets(stream: StreamRun) -> list[int]:
 
 
 def _lower(matrix: Tensor) -> list[list[float]]:
-    """The accuracies up to the diagonal."""
     return [row[: k + 1] for k, row in enumerate(matrix.tolist())]
 
 
@@ -192,7 +183,7 @@ def _beyond(spread: Spread) -> str:
 
 
 def _loading(stream: StreamRun) -> str:
-    """The lines of Python that read what was kept of a task; empty without a memory."""
+    """The lines of Python that load the memory of a task; empty without one."""
     if not stream.memories:
         return ""
-    return f"import lqm\nsmall = lqm.load({str(stream.memories[0].path)!r})\ndata = small.to_pyg()"
+    return f"import lqm\ncondensed = lqm.load({str(stream.memories[0].path)!r})\ndata = condensed.to_pyg()"

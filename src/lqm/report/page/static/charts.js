@@ -22,7 +22,7 @@ drawings.accuracy = (width, which) => {
       Plot.ruleY(bars, { x1: (bar) => 100 * (bar.accuracy - bar.deviation), x2: (bar) => 100 * (bar.accuracy + bar.deviation), y: "place", stroke: "var(--ink)", strokeWidth: 2 }),
       Plot.dot(each, { x: (found) => 100 * found.accuracy, y: "place", dy: 0.38 * size, r: 0.17 * size, fill: "var(--ground)", stroke: "var(--ink)" }),
       Plot.text(bars, { ...above, x: 0, text: (bar) => shortened(bar.name, 34) + bar.size, textAnchor: "start" }),
-      Plot.text(bars, { ...above, x: 100, text: "said", textAnchor: "end", fontWeight: 600 }),
+      Plot.text(bars, { ...above, x: 100, text: "shown", textAnchor: "end", fontWeight: 600 }),
       Plot.tip(bars, Plot.pointerY({ x: (bar) => 100 * bar.accuracy, y: "place", title: (bar) => `${bar.name}\n${bar.accuracies.map((found) => fixed(100 * found, 1)).join(", ")}` })),
     ],
   });
