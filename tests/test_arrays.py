@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_matrix, csr_matrix
 
-from lqm.utils.arrays import SparseRecord, read_arrays
+from lqm.utils.arrays import SparseState, read_arrays
 from lqm.utils.errors import DataError
 
 ARRAYS = {
@@ -223,7 +223,7 @@ def test_a_sparse_matrix_is_a_record_of_its_pieces(tmp_path, protocol):
     matrix = csr_matrix(np.array([[0, 1.5, 0], [2, 0, 0]], np.float32))
     (tmp_path / "f").write_bytes(pickle.dumps(matrix, protocol))
     record = read_arrays(tmp_path / "f")
-    assert type(record) is SparseRecord
+    assert type(record) is SparseState
     assert record.state["_shape"] == (2, 3)
     for piece in ("data", "indices", "indptr"):
         assert same(record.state[piece], getattr(matrix, piece))

@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from lqm.engine.panel import Course, Panel, follow
-from lqm.engine.progress import Progress, warn
+from lqm.engine.progress import Progress
+from lqm.utils.log import warn
 
 BACK = "\x1b[?25h"  # what a terminal is sent to show its cursor again
 FOUND = {"accuracy": 0.958, "deviation": 0.017, "protocol": "quick-200"}

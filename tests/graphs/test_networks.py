@@ -104,7 +104,7 @@ def test_outputs_and_gradients_are_pygs(spec, kind, edges):
     for parameter in ours.parameters():
         parameter.data += 0.1 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1))
     weights = torch.randn(NODES, CLASSES, generator=torch.Generator().manual_seed(0))
-    expected = ORACLES[spec](ours, dense(features), inputs.links)
+    expected = ORACLES[spec](ours, dense(features), inputs.edge_index)
     found = ours(inputs)
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
     for mine, theirs in zip(
@@ -136,7 +136,7 @@ def test_the_embedding_is_the_last_hidden_layer(spec):
     assert embedded.shape == (NODES, width)
     seen = Inputs(features, adjacency, CPU)
     if spec == "gcn":
-        expected = seen.spread(embedded @ network.weights[-1]) + network.biases[-1]
+        expected = seen.propagate(embedded @ network.weights[-1]) + network.biases[-1]
     elif spec == "sgc":
         expected = embedded @ network.weight + network.bias
     else:
@@ -147,7 +147,7 @@ def test_the_embedding_is_the_last_hidden_layer(spec):
 def test_the_edges_have_a_self_loop_a_node_and_their_reverse_at_hand():
     inputs = Inputs(*a_graph(), CPU)
     sources, targets, *_ = inputs.attention
-    assert len(sources) == inputs.links.shape[1] + NODES
+    assert len(sources) == inputs.edge_index.shape[1] + NODES
     assert (targets.diff() >= 0).all()
     reverse = inputs.attention.reverse
     assert sources[reverse].equal(targets)
@@ -165,7 +165,7 @@ def test_the_order_of_multiplication_is_free(density, monkeypatch):
     for speed in (1e-9, 1e9):
         monkeypatch.setattr("lqm.graphs.networks.inputs._DENSE_SPEED", speed)
         inputs = Inputs(features, adjacency, CPU)
-        found.append((inputs.hear(weight, hops=2), inputs.hear_mean(weight)))
+        found.append((inputs.convolve(weight, hops=2), inputs.convolve_mean(weight)))
     torch.testing.assert_close(found[0], found[1])
 
 
@@ -196,7 +196,7 @@ def test_a_network_of_pyg_is_called_as_it_is_and_its_last_layer_is_heard():
     features, adjacency = a_graph()
     inputs = Inputs(features, adjacency, CPU)
     network = make_network(lambda f, c: pyg.models.GCN(f, 16, 2, c), FEATURES, CLASSES)
-    assert network(inputs).equal(network.module(dense(features), inputs.links))
+    assert network(inputs).equal(network.module(dense(features), inputs.edge_index))
     assert network.embed(inputs).shape == (NODES, 16)
     ours = make_network("gcn:width=16", FEATURES, CLASSES)
     for own, conv in zip(range(2), network.module.convs, strict=True):

@@ -44,14 +44,14 @@ def test_training_is_pygs():
     loss = train(ours, adam(ours, 0.01, 5e-4), data, epochs=30)
     optimizer = torch.optim.Adam(theirs.parameters(), 0.01, weight_decay=5e-4)
     for _ in range(30):
-        logits = theirs(data.inputs.dense, data.inputs.links)
+        logits = theirs(data.inputs.dense, data.inputs.edge_index)
         expected = F.cross_entropy(logits[data.nodes], data.labels)
         optimizer.zero_grad()
         expected.backward()
         optimizer.step()
     assert loss == pytest.approx(expected.item(), rel=1e-3)
     torch.testing.assert_close(
-        ours(data.inputs), theirs(data.inputs.dense, data.inputs.links), rtol=1e-2, atol=1e-3
+        ours(data.inputs), theirs(data.inputs.dense, data.inputs.edge_index), rtol=1e-2, atol=1e-3
     )
 
 

@@ -13,10 +13,11 @@ from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, load
 from lqm.engine import Config, RunFolder, resolve_device
 from lqm.engine.events import require_tensorboard
 from lqm.engine.loop import PeriodicEvaluation
-from lqm.engine.progress import Evaluated, warn
+from lqm.engine.progress import Evaluated
 from lqm.evaluation.spread import Spread
 from lqm.methods.plan import Following, Plan, learn
 from lqm.utils.errors import ArtifactError, ConfigError
+from lqm.utils.log import warn
 from lqm.utils.settings import Count, check
 
 if TYPE_CHECKING:

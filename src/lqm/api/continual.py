@@ -13,7 +13,6 @@ from lqm.api.planning import chosen_distance, open_sketch
 from lqm.api.requests import ContinualRequest, SourceLike
 from lqm.condensed import CondensedNodes
 from lqm.engine import Config, RunFolder, environment, recorded, resolve_device
-from lqm.engine.progress import warn
 from lqm.evaluation.accuracy_matrix import AccuracyMatrices
 from lqm.evaluation.spread import Spread
 from lqm.evaluation.streams import stored_matrices, write_result
@@ -29,6 +28,7 @@ from lqm.graphs.continual.describe import describe_run
 from lqm.graphs.domain import GRAPHS, stream_options
 from lqm.graphs.stream import make_stream
 from lqm.report.continual import heat_map
+from lqm.utils.log import warn
 from lqm.utils.settings import Count, check
 
 

@@ -8,17 +8,18 @@ from typing import Any
 import torch
 from torch import nn
 
-from lqm.condensed import CondensedNodes, CondensedSet, load
+from lqm.api.domains import domain_of_set
+from lqm.api.requests import SourceLike
+from lqm.condensed import CondensedSet, load
 from lqm.engine import resolve_device
-from lqm.engine.progress import Progress, warn
+from lqm.engine.progress import Progress
 from lqm.evaluation.evaluator import Evaluator, entry_of, refuse_memory
 from lqm.evaluation.markdown import score_markdown
 from lqm.evaluation.origins import source_of
 from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.scores import Score
-from lqm.graphs.evaluation import NODES
-from lqm.images.evaluation import IMAGES
 from lqm.utils.errors import ArtifactError
+from lqm.utils.log import warn
 from lqm.utils.names import choose
 
 Scores = dict[str, Score]
@@ -66,7 +67,7 @@ def evaluate(
     protocol: str | None = None,
     networks: str | Sequence[str] | Mapping[str, Callable[..., nn.Module]] = (),
     baselines: str | Sequence[str] = (),
-    source: Any = None,
+    source: SourceLike | None = None,
     data_dir: str | Path | None = None,
     compile: str | None = None,
     precision: str | None = None,
@@ -159,8 +160,8 @@ def evaluate(
 
 
 def evaluator_of(condensed: CondensedSet) -> Evaluator:
-    """How a set is evaluated: as images, or as nodes."""
-    return NODES if isinstance(condensed, CondensedNodes) else IMAGES
+    """How a set is evaluated."""
+    return domain_of_set(condensed).evaluator
 
 
 def score_entry(condensed: CondensedSet, source: Any, *, seed: int, device: torch.device) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from lqm.api.requests import CondenseRequest, ExpertsRequest, SketchRequest, Sou
 from lqm.banks import EXPERTS, SKETCH, BankWriter, Experts, require_same_source
 from lqm.engine import environment, recorded, resolve_device
 from lqm.engine.compute import decide
-from lqm.engine.progress import Progress, warn
+from lqm.engine.progress import Progress
 from lqm.images.experts import ExpertSettings, snapshot
 from lqm.images.networks import count_activations
 from lqm.images.problem import ImageProblem
@@ -21,6 +21,7 @@ from lqm.images.sources import ImageSource
 from lqm.methods.plan import as_text
 from lqm.methods.spec import ExpertsNeeded, MethodSpec
 from lqm.utils.errors import ConfigError
+from lqm.utils.log import warn
 from lqm.utils.settings import Count, check, make_settings
 
 

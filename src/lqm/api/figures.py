@@ -6,17 +6,22 @@ from pathlib import Path
 from typing import Any
 
 from lqm.api.evaluate import evaluator_of
-from lqm.engine.progress import warn
+from lqm.api.requests import SourceLike
 from lqm.evaluation.cases import Case
 from lqm.evaluation.origins import source_of
 from lqm.report.figures import draw_all
 from lqm.report.figures.style import house_style, save
 from lqm.report.figures.subjects import LeftOut, read_subjects
 from lqm.utils.errors import ArtifactError, ConfigError, DataError
+from lqm.utils.log import warn
 
 
 def write_figures(
-    runs: Sequence[str | Path], to: str | Path, *, source: Any = None, data_dir: str | Path | None = None
+    runs: Sequence[str | Path],
+    to: str | Path,
+    *,
+    source: SourceLike | None = None,
+    data_dir: str | Path | None = None,
 ) -> list[Path]:
     """Draw all figures that can be drawn of runs; a warning names what is left out, and why.
 

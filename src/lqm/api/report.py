@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lqm.api.evaluate import evaluator_of
-from lqm.engine.progress import warn
+from lqm.api.requests import SourceLike
 from lqm.engine.randomness import seeded
 from lqm.evaluation.cases import Case, each_once, latents_of, read_cases
 from lqm.evaluation.evaluator import Evaluator
@@ -26,6 +26,7 @@ from lqm.report.page.content import Page, Real, page_of_sets, require_one_source
 from lqm.report.page.gallery import RealImages
 from lqm.report.page.streams import page_of_streams, require_same_tasks
 from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.log import warn
 from lqm.utils.pixels import pixels
 
 
@@ -33,7 +34,7 @@ def write_report(
     runs: str | Path | Sequence[str | Path],
     out: str | Path | None = None,
     *,
-    source: Any = None,
+    source: SourceLike | None = None,
     data_dir: str | Path | None = None,
 ) -> Path:
     """Write one self-contained HTML page about runs on the same data.

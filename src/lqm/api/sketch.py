@@ -11,11 +11,12 @@ from lqm.api.planning import given_settings
 from lqm.api.requests import SketchRequest, SourceLike
 from lqm.banks import FINENESS, SKETCH, BankWriter, Sketch, settings_to_sketch, sketch_config
 from lqm.engine import environment, recorded, resolve_device
-from lqm.engine.progress import Progress, warn
+from lqm.engine.progress import Progress
 from lqm.methods.condensation import Condensation, Sketcher
 from lqm.methods.domain import Choices
 from lqm.methods.plan import as_text
 from lqm.utils.errors import ConfigError
+from lqm.utils.log import warn
 from lqm.utils.names import choose
 from lqm.utils.settings import Count, check, make_settings
 

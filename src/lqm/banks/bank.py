@@ -13,9 +13,9 @@ from safetensors.torch import save
 from torch import Tensor
 
 from lqm.engine import Config, RunFolder
-from lqm.engine.progress import warn
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import short_hash, write_atomically
+from lqm.utils.log import warn
 
 # A shard of a sketch has one number, one of experts two: network and snapshot.
 Key = tuple[int, ...]

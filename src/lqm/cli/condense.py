@@ -83,8 +83,8 @@ class Condense(CondenseRequest):
         """
         from rich.console import Console
 
-        from lqm.engine.progress import warn
         from lqm.report.tables import plain_table
+        from lqm.utils.log import warn
 
         if (out / "run.json").exists():
             raise ArtifactError(f"{out} holds a single run or a sketch; choose another folder for several")

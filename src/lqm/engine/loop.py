@@ -17,9 +17,10 @@ from torch import Tensor
 from lqm.condensed import CondensedSet
 from lqm.engine.events import events_in
 from lqm.engine.panel import follow
-from lqm.engine.progress import Evaluated, warn
+from lqm.engine.progress import Evaluated
 from lqm.engine.run import Metrics, RunFolder
 from lqm.utils.errors import ConfigError, DivergedError, StoppedError
+from lqm.utils.log import warn
 
 _SAVING_SHARE = 10
 

@@ -19,11 +19,6 @@ _SECONDS_BETWEEN_LINES = 5.0
 Evaluated = Mapping[str, Any]
 
 
-def warn(message: str) -> None:
-    """One line about something that the user should know."""
-    print(f"lqm: {message}", file=sys.stderr, flush=True)
-
-
 def console_for(*, shown: bool) -> tuple[Console, bool]:
     """Where progress goes, and whether it may be drawn over again and again there."""
     console = Console(stderr=True)

@@ -11,9 +11,10 @@ from filelock import FileLock, Timeout
 from torch import Tensor
 
 from lqm.engine.checkpoint import Checkpoint, latest_checkpoint, save_checkpoint
-from lqm.engine.progress import Evaluated, warn
+from lqm.engine.progress import Evaluated
 from lqm.utils.errors import ArtifactError, ConfigError
 from lqm.utils.files import is_temporary, remove_temporaries, write_atomically
+from lqm.utils.log import warn
 from lqm.utils.old_names import current_config
 
 Config = dict[str, Any]

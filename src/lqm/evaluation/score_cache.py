@@ -9,10 +9,10 @@ from typing import Any
 import torch
 
 from lqm.engine import environment
-from lqm.engine.progress import warn
 from lqm.utils.cache import cache_folder
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import write_atomically
+from lqm.utils.log import warn
 
 # To be raised by every change of what a score means: of training, networks, augmentation or diagnostics.
 _EDITION = 2

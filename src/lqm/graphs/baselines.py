@@ -14,14 +14,9 @@ BASELINES = ("random", "herding", "k-centre", "full")
 
 
 def baseline(name: str, source: GraphSource, counts: Sequence[int], seed: int) -> Callable[[int], Graph]:
-    """The nodes that network j is to be trained on: other random ones for each, else always the same.
+    """The nodes that network j is trained on: other random ones for each network, else always the same.
 
-    Args:
-        name: one of `BASELINES`; `full` is the whole graph with its training nodes, the others are nodes with
-            features of their own and without edges.
-        source: has the nodes.
-        counts: how many nodes of each class.
-        seed: of the choice.
+    `full` is the whole graph with its training nodes; else `counts` nodes of each class, without edges.
     """
     if name == "full":
         labels = torch.full_like(source.graph.labels, -1)

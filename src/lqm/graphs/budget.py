@@ -26,10 +26,10 @@ def parse_budget(budget: int | str, nodes: int) -> int:
 
 
 def shares(budget: int, sizes: Sequence[int]) -> list[int]:
-    """Nodes of each class: its share of the training nodes rounded down, at least 1; what is left goes round.
+    """Nodes of each class: the budget times its share of the training nodes, rounded down, at least 1.
 
-    The rest is given one by one from the first class on, to classes that have more nodes than that. If the
-    least of 1 would overshoot, the largest shares give way; only more classes than budget make more of it.
+    The rest goes one by one, from the first class on, to classes with nodes left. If the minimum of 1 exceeds
+    the budget, the largest counts shrink; the sum exceeds the budget only if it is below one per class.
 
     Example:
         >>> shares(10, [70, 20, 10]), shares(4, [90, 5, 5]), shares(2, [5, 5, 5])

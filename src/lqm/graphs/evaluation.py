@@ -1,4 +1,4 @@
-"""What a set of nodes is worth: the test accuracy, on the real graph, of fresh networks trained on it."""
+"""The score of a set of nodes: the test accuracy, on the real graph, of networks trained on it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,15 +17,7 @@ from lqm.evaluation.score_cache import Finding
 from lqm.evaluation.scores import finding
 from lqm.graphs.baselines import BASELINES, baseline
 from lqm.graphs.graph import Graph, as_graph
-from lqm.graphs.networks import (
-    NETWORKS,
-    GraphNetwork,
-    Inputs,
-    NetworkMaker,
-    check_spec,
-    describe,
-    make_network,
-)
+from lqm.graphs.networks import NETWORKS, GraphNetwork, Inputs, NetworkMaker
 from lqm.graphs.sources import load_graph
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.training import TrainingSet, adam, predict, train
@@ -33,7 +25,7 @@ from lqm.graphs.training import TrainingSet, adam, predict, train
 
 @dataclass(frozen=True)
 class GraphProtocol(Protocol):
-    """How networks are trained on nodes and judged.
+    """How networks are trained on nodes and tested.
 
     Full batch, Adam, a fixed number of epochs. On a condensed set a network trains without message passing
     if the set has no edges; it is always tested with all edges of the real graph.
@@ -50,7 +42,7 @@ class GraphProtocol(Protocol):
     def kind(self) -> str:
         """The network in words."""
         known = self.network.partition(":")[0] in NETWORKS
-        return describe(self.network) if known else self.network.removeprefix("own:")
+        return NETWORKS.describe(self.network) if known else self.network.removeprefix("own:")
 
 
 PROTOCOLS = {
@@ -81,8 +73,8 @@ def _finder(
             optimizer = adam(network, protocol.learning_rate, protocol.weight_decay)
             train(network, optimizer, data, epochs=protocol.epochs)
         after = latent_match(network, data, real, source)
-        named, labels = predict(network, real, source.test), source.graph.labels[source.test]
-        return finding(named, labels, len(source.class_names), before, after)
+        predicted, labels = predict(network, real, source.test), source.graph.labels[source.test]
+        return finding(predicted, labels, len(source.class_names), before, after)
 
     return find
 
@@ -90,11 +82,11 @@ def _finder(
 def fresh_network(source: GraphSource, maker: str | NetworkMaker, seed: int, index: int) -> GraphNetwork:
     """Network number `index` of an evaluation, before its training."""
     with seeded(seed, "evaluation network", index):
-        return make_network(maker, source.graph.width, len(source.class_names))
+        return NETWORKS.make(maker, source.graph.width, len(source.class_names))
 
 
 def training_set(nodes: Graph, real: Inputs, source: GraphSource) -> TrainingSet:
-    """The labelled nodes of a graph to learn from; of the source's own graph, `real` is it on the device."""
+    """The labelled nodes of a graph; `real` are the inputs of the source's graph, which are shared."""
     own = nodes.features is source.graph.features and nodes.adjacency is source.graph.adjacency
     inputs = real if own else Inputs(nodes.features, nodes.adjacency, real.device)
     labelled = (nodes.labels >= 0).nonzero().flatten()
@@ -105,25 +97,22 @@ def training_set(nodes: Graph, real: Inputs, source: GraphSource) -> TrainingSet
 def latent_match(network: GraphNetwork, data: TrainingSet, real: Inputs, source: GraphSource) -> LatentMatch:
     """How well nodes keep the latent distributions of their classes under one network."""
     network.eval()
-    around = network.embed(real)
-    own = around if data.inputs is real else network.embed(data.inputs)
-    return match_of_classes(class_latents(around, own, data, source))
+    whole = network.embed(real)
+    own = whole if data.inputs is real else network.embed(data.inputs)
+    return match_of_classes(class_latents(whole, own, data, source))
 
 
 def class_latents(
-    around: Tensor, own: Tensor, data: TrainingSet, source: GraphSource
+    whole: Tensor, own: Tensor, data: TrainingSet, source: GraphSource
 ) -> Iterator[ClassLatents]:
-    """What was found in the nodes of each class.
+    """The latent features of each class that the set has nodes of; of at most 500 nodes, always the same.
 
-    Of a class with more than 500 training nodes, 500 are looked at, always the same ones; a class that the
-    set has no node of is left out.
-
-    Shapes: around [N, F], of all nodes of the source; own [M, F], of all nodes of the set.
+    Shapes: whole [N, F], of all nodes of the source; own [M, F], of all nodes of the set.
     """
     for label, nodes in enumerate(source.by_class):
-        found = data.nodes[data.labels == label]
-        if len(found):
-            yield ClassLatents(label, around[matched(nodes, label)], own[matched(found, label)])
+        members = data.nodes[data.labels == label]
+        if len(members):
+            yield ClassLatents(label, whole[matched(nodes, label)], own[matched(members, label)])
 
 
 def _baseline(
@@ -144,10 +133,10 @@ def _latents(
 ) -> Iterator[list[ClassLatents]]:
     network.eval()
     real = Inputs(source.graph.features, source.graph.adjacency, torch.device("cpu"))
-    around = network.embed(real)
+    whole = network.embed(real)
     for nodes in sets:
         data = training_set(nodes, real, source)
-        yield list(class_latents(around, network.embed(data.inputs), data, source))
+        yield list(class_latents(whole, network.embed(data.inputs), data, source))
 
 
 NODES = Evaluator(
@@ -156,7 +145,7 @@ NODES = Evaluator(
     protocols=PROTOCOLS,
     baselines=BASELINES,
     read_protocol=GraphProtocol,
-    check_spec=check_spec,
+    check_spec=NETWORKS.check,
     find_source=load_graph,
     fresh_network=fresh_network,
     as_records=as_graph,

@@ -22,7 +22,7 @@ class Graph:
     """Nodes with features and labels, and the edges between them.
 
     Attributes:
-        features: what each node is described by, [N, F], dense or sparse.
+        features: [N, F], dense or sparse.
         adjacency: csr_array of float32 ones, [N, N]: symmetric, each edge once in each direction, no
             self-loops, column numbers ascending in each row.
         labels: class numbers, int64, [N]; -1 for a node without one.
@@ -37,28 +37,28 @@ class Graph:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return len(self.labels)
 
     @property
     def edges(self) -> int:
-        """How many undirected edges there are."""
+        """Number of undirected edges."""
         return int(self.adjacency.nnz) // 2
 
     @property
     def width(self) -> int:
-        """How many features a node has."""
+        """Number of features."""
         return int(self.features.shape[1])
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of features, edges and labels."""
-        found = hashlib.sha256()
-        self.add_to(found)
-        return found.hexdigest()
+        digest = hashlib.sha256()
+        self.add_to(digest)
+        return digest.hexdigest()
 
     def add_to(self, digest: "hashlib._Hash") -> None:
-        """Let features, edges and labels go into a hash."""
+        """Add features, edges and labels to a hash."""
         for array in (*_pieces(self.features), *_pieces(self.adjacency)[:2], self.labels.numpy()):
             add_array(array, digest)
 
@@ -71,13 +71,13 @@ class Graph:
 
 
 def add_array(array: np.ndarray[Any, Any], digest: "hashlib._Hash") -> None:
-    """Let type, shape and values of an array go into a hash."""
+    """Add type, shape and values of an array to a hash."""
     digest.update(f"{array.dtype}{array.shape}".encode())
     digest.update(np.ascontiguousarray(array).data)
 
 
 def as_graph(nodes: CondensedNodes) -> Graph:
-    """Condensed nodes as a graph of their own."""
+    """Condensed nodes as a graph."""
     sources, targets = nodes.edges.numpy()
     return Graph(nodes.features, undirected(sources, targets, len(nodes.labels)), nodes.labels)
 
@@ -95,7 +95,7 @@ def rows(features: Features, nodes: Tensor) -> Features:
 
 
 def stacked(parts: Sequence[Features]) -> Features:
-    """Features of several sets of nodes, one below the other; sparse only if all are."""
+    """Features of several sets of nodes, concatenated; sparse only if all are."""
     if all(issparse(part) for part in parts):
         return csr_array(vstack(parts, format="csr"))
     return torch.cat([dense(part) for part in parts])
@@ -108,9 +108,9 @@ def dense(features: Features) -> Tensor:
 
 
 def undirected(sources: np.ndarray[Any, Any], targets: np.ndarray[Any, Any], nodes: int) -> Any:
-    """The adjacency of a list of edges, as `Graph` wants it: both directions, no duplicate, no self-loop.
+    """The adjacency of a list of edges, as `Graph` has it: both directions, no duplicate, no self-loop.
 
-    A sort in place of one number an edge takes a fraction of the memory of merging duplicates in a matrix.
+    Sorting one number per edge in place takes a fraction of the memory of merging duplicates in a matrix.
     """
     # NumPy has no whole number that holds both int64 and uint64, and would compute with floats.
     sources, targets = (

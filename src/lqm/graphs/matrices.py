@@ -12,17 +12,12 @@ from torch import Tensor
 from lqm.graphs.graph import Features
 
 _INT32 = 2**31 - 1
-# Numbers that the cache holds, and columns below which it is not worth to have fewer at once.
+# Values that the cache holds, and the fewest columns that are worth a block of their own.
 _CACHED, _NARROWEST = 2**20, 64
 
 
 class Matrix:
-    """A matrix on a device that multiplies dense ones; gradients flow to these alone.
-
-    Args:
-        values: [N, M], a tensor or a csr_array.
-        device: where to multiply.
-    """
+    """A matrix [N, M] on a device that multiplies dense ones; gradients flow to these alone."""
 
     def __init__(self, values: Features, device: torch.device) -> None:
         self._values, self._device = values, device
@@ -64,11 +59,12 @@ def _times(sparse: Tensor, other: Tensor) -> Tensor:
 def as_torch(matrix: Any, device: torch.device) -> Tensor:
     """A csr_array as torch's; with 32-bit indices where they reach, which MKL takes as they are."""
     kind = np.int32 if max(matrix.nnz, *matrix.shape) <= _INT32 else np.int64
-    pieces = (
-        torch.from_numpy(matrix.indptr.astype(kind, copy=False)),
-        torch.from_numpy(matrix.indices.astype(kind, copy=False)),
-        torch.from_numpy(matrix.data),
-    )
+    starts, columns = (torch.from_numpy(p.astype(kind, copy=False)) for p in (matrix.indptr, matrix.indices))
+    return sparse_csr(starts, columns, torch.from_numpy(matrix.data), matrix.shape).to(device)
+
+
+def sparse_csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
+    """Torch's sparse matrix, without its warning that sparse tensors are in beta."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that sparse tensors are in beta
-        return torch.sparse_csr_tensor(*pieces, size=matrix.shape, check_invariants=False).to(device)
+        warnings.simplefilter("ignore", UserWarning)
+        return torch.sparse_csr_tensor(starts, columns, values, size=shape, check_invariants=False)

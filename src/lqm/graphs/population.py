@@ -1,4 +1,4 @@
-"""The real side of a condensation: of each class, the training nodes as they are and as they are heard."""
+"""The real side of a condensation: the training nodes of each class, with their propagated features."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ from lqm.methods.rules import RULES
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Training nodes by class; the classes of several tasks may stand side by side.
+    """Training nodes by class, of one or several tasks.
 
     Attributes:
         own: the features of the nodes of each class, [n_c, F].
-        heard: the same after propagation, A_hat^hops X: what an encoder is fed.
+        propagated: the same after propagation, A_hat^hops X: the input of an encoder.
     """
 
     class_names: tuple[str, ...]
@@ -28,12 +28,12 @@ class Population:
 
     @cached_property
     def sizes(self) -> list[int]:
-        """Training nodes of each class."""
+        """Number of training nodes of each class."""
         return [int(part.shape[0]) for part in self.own]
 
     @property
     def width(self) -> int:
-        """How many features a node has."""
+        """Number of features."""
         return int(self.own[0].shape[1])
 
 
@@ -48,7 +48,7 @@ def population(graph: Graph, by_class: Sequence[Tensor], class_names: Sequence[s
 
 
 def joined(parts: Sequence[Population]) -> Population:
-    """The classes of several tasks side by side."""
+    """The classes of several tasks, one after the other."""
     return Population(
         tuple(name for part in parts for name in part.class_names),
         [own for part in parts for own in part.own],
@@ -59,15 +59,10 @@ def joined(parts: Sequence[Population]) -> Population:
 def choose_nodes(
     rule: str, population: Population, label: int, count: int, seed: int, index: int = 0
 ) -> Tensor:
-    """Numbers, among the training nodes of a class, of `count` that stand for it.
+    """Numbers, among the training nodes of a class, of `count` nodes: at random, or by one of `RULES`.
 
-    Args:
-        rule: `random`, or one of `RULES`, which look at the propagated features.
-        population: the training nodes.
-        label: the class.
-        count: how many; distinct unless the class has fewer, which then come more than once.
-        seed: everything random follows from it, the class's name and the index.
-        index: which of several choices.
+    The rules use the propagated features. Nodes repeat if the class has fewer than `count`. The choice
+    depends on the seed, the class's name and the index.
     """
     size = population.sizes[label]
     draws = generator(seed, f"nodes of {population.class_names[label]}", index)

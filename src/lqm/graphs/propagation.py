@@ -1,4 +1,4 @@
-"""What a node hears from its neighbours: A_hat = D^-1/2 (A + I) D^-1/2, computed once."""
+"""Message passing on constant features: A_hat = D^-1/2 (A + I) D^-1/2."""
 
 from typing import Any
 

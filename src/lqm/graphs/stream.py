@@ -9,31 +9,30 @@ from torch import Tensor
 from lqm.engine.randomness import generator
 from lqm.graphs.graph import Graph
 from lqm.graphs.sources.features import degree_features
-from lqm.graphs.sources.notes import counted
 from lqm.graphs.sources.source import GraphSource
 from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.names import choose
+from lqm.utils.sentences import counted
+from lqm.utils.settings import Count, check
 
 _ORDERS = dict.fromkeys(("labels", "shuffled"))
 _REMAINDERS = dict.fromkeys(("last", "drop"))
 _HELD_OUT = 0.2
 # Notes of a source that are not true of a stream: of its nodes without a label, and of its split.
-_UNTRUE = ("heard by the neighbours", "published split")
+_UNTRUE = ("no label:", "published split")
 _SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Some classes that arrive at the same time, with all that may be seen when they do.
+    """Classes that arrive at the same time, with all data that may be used then.
 
     Attributes:
-        number: its place in the stream, from 0.
+        number: its position in the stream, from 0.
         classes: its class numbers in the source, in the order of its outputs.
-        outputs: their places in the order of the stream, which are the numbers of a classifier's outputs.
-        graph: its own; labels are outputs. No node of a later task is in it.
-        train: numbers, in that graph, of nodes of its own classes to learn from.
-        validation: those to choose settings by.
-        test: those to judge by.
+        outputs: the numbers of its classes in the order of the stream, those of a classifier's outputs.
+        graph: without any node of a later task; labels are outputs.
+        train: numbers, in that graph, of training nodes of the task's classes; `validation` and `test` alike.
     """
 
     number: int
@@ -46,7 +45,7 @@ class Task:
 
     @property
     def nodes(self) -> int:
-        """How many nodes of its own classes it has."""
+        """Number of nodes of its own classes."""
         return len(self.train) + len(self.validation) + len(self.test)
 
     @property
@@ -62,8 +61,8 @@ class Stream:
 
     Attributes:
         class_names: of all classes of the stream, in the order of the outputs.
-        inter_task_edges: whether the graph of a task holds those of all tasks before, and the edges to them;
-            a node then has the same number in the graphs of all tasks from its own on.
+        inter_task_edges: whether the graph of a task contains those of all tasks before, and the edges to
+            them; a node then has the same number in the graphs of all tasks from its own on.
         notes: what was done to the graph while it was read and divided, a sentence each.
     """
 
@@ -89,37 +88,34 @@ def make_stream(
 ) -> Stream:
     """Divide a graph into tasks (class-incremental, as in Liu et al. 2023, "CaT").
 
-    The split of the source is not used. Each task has one of its own: of its nodes, at random and not by
-    class, 20 % (rounded) are for validation, 20 % for testing and the rest for training; a class that would
-    have no training node gets one of those held out. It follows from the split seed, the names of the
-    task's classes and which nodes these have: other tasks do not change it. Nodes without a label belong to
-    no task, and their edges to none. Features that were made of the degrees are made anew of each task's
-    graph, so that no later task is in them.
+    The split of the source is not used. Of each task's nodes, at random and not by class, 20 % (rounded) are
+    for validation, 20 % for testing and the rest for training; a class that would have no training node gets
+    one of those held out. The split depends on the split seed, and the names and nodes of the task's classes,
+    not on other tasks. Nodes without a label belong to no task. Features that were made of the degrees are
+    made anew from each task's graph, so that they do not depend on later tasks.
 
     Args:
         source: the graph and its class names.
         classes_per_task: how many classes arrive at a time.
-        order: of the classes: that of their numbers, or `shuffled`.
+        order: of the classes: that of their numbers (`labels`), or `shuffled` by `order_seed`.
         order_seed: of the shuffled order.
-        inter_task_edges: False gives each task the subgraph of its own nodes. True gives it the graph that
-            has grown so far: its own nodes, those of all tasks before, and all edges between them.
+        inter_task_edges: False gives each task the subgraph of its own nodes; True gives it also the nodes of
+            all tasks before, and all edges between them.
         remainder: where classes go that do not fill a task: into a smaller one at the end (`last`), or
             nowhere (`drop`, as the paper does).
-        split_seed: of the split of every task into training, validation and test nodes.
+        split_seed: of the split of every task.
 
     Raises:
-        ConfigError: when there is no such order or remainder, no task comes out, or the features were made
-            of the eigenvectors of the whole graph.
+        ConfigError: when an argument can't be used, no task comes out, or the features are spectral.
         DataError: when a task has too few nodes to test with.
     """
     choose(order, _ORDERS, "order of classes")
     choose(remainder, _REMAINDERS, "way with a remainder")
-    if not isinstance(classes_per_task, int) or classes_per_task < 1:
-        raise ConfigError(
-            f"classes_per_task = {classes_per_task!r} can't be used: it should be a whole number, at least 1"
-        )
+    check("classes_per_task", classes_per_task, Count)
     check_features(source.made_features)
-    classes = _ordered(len(source.class_names), order, order_seed)
+    classes = list(range(len(source.class_names)))
+    if order == "shuffled":
+        classes = torch.randperm(len(classes), generator=generator(order_seed, "order of classes")).tolist()
     if remainder == "drop":
         classes = classes[: len(classes) // classes_per_task * classes_per_task]
     if not classes:
@@ -140,28 +136,18 @@ def make_stream(
         parts, saved = _split(whole.labels[nodes], own, names, split_seed, source.name)
         rescued += saved
         seen = torch.cat([before, nodes])
-        tasks.append(
-            Task(
-                len(tasks),
-                tuple(classes[own.start : own.stop]),
-                own,
-                _part(whole, seen, source.made_features),
-                *(part + len(before) for part in parts),
-            )
-        )
+        graph = whole.part(seen)
+        if source.made_features == "degree":
+            graph = replace(graph, features=degree_features(graph.adjacency))
+        numbers = (part + len(before) for part in parts)
+        tasks.append(Task(len(tasks), tuple(classes[own.start : own.stop]), own, graph, *numbers))
         if inter_task_edges:
             before = seen
     return Stream(tuple(tasks), names, inter_task_edges, _notes(source, rescued))
 
 
-def _part(whole: Graph, nodes: Tensor, made_features: str | None) -> Graph:
-    """The subgraph of some nodes; nothing outside it is in its features."""
-    part = whole.part(nodes)
-    return replace(part, features=degree_features(part.adjacency)) if made_features == "degree" else part
-
-
 def _notes(source: GraphSource, rescued: Sequence[str]) -> tuple[str, ...]:
-    """What is true of a stream of what was said of its source, and what was done to make it."""
+    """The notes of the source that are true of a stream, and those of making it."""
     notes = [note for note in source.notes if not any(words in note for words in _UNTRUE)]
     if unlabelled := int((source.graph.labels < 0).sum()):
         left_out = counted(unlabelled, "node has no label: it is", "nodes have no label: they are")
@@ -174,11 +160,7 @@ def _notes(source: GraphSource, rescued: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_features(made: str | None) -> None:
-    """Refuse a kind of made features that a stream can't have.
-
-    Raises:
-        ConfigError: when they are eigenvectors.
-    """
+    """Refuse spectral features, which a stream can't have."""
     if made == "spectral":
         raise ConfigError(
             "features spectral are eigenvectors of the whole graph, later tasks included, and those of one "
@@ -186,20 +168,10 @@ def check_features(made: str | None) -> None:
         )
 
 
-def _ordered(classes: int, order: str, seed: int) -> list[int]:
-    if order == "labels":
-        return list(range(classes))
-    shuffled: list[int] = torch.randperm(classes, generator=generator(seed, "order of classes")).tolist()
-    return shuffled
-
-
 def _split(
     labels: Tensor, outputs: range, names: tuple[str, ...], seed: int, source: str
 ) -> tuple[list[Tensor], list[str]]:
-    """Training, validation and test nodes among those of a task, whose outputs are `labels`, [n].
-
-    With them the names of the classes that got a training node of those held out.
-    """
+    """Training, validation and test nodes of a task with outputs `labels`, [n], and the rescued classes."""
     own = [names[output] for output in outputs]
     held_out = round(_HELD_OUT * len(labels))
     draws = generator(seed, "split of " + "\0".join(sorted(own)))

@@ -1,4 +1,4 @@
-"""Training a network on the labelled nodes of a graph, and asking it for the classes of others."""
+"""Training a network on the labelled nodes of a graph, and predicting the classes of others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,13 +16,7 @@ from lqm.utils.errors import DivergedError
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """A graph and those of its nodes that are learned from.
-
-    Attributes:
-        inputs: the graph, on a device.
-        nodes: numbers of the labelled nodes, [n].
-        labels: their classes, [n].
-    """
+    """A graph on a device, the numbers of its labelled nodes, [n], and their classes, [n]."""
 
     inputs: Inputs
     nodes: Tensor
@@ -57,20 +51,12 @@ def train(
     epochs: int,
     classes: int | None = None,
 ) -> float:
-    """Train by the mean cross entropy of all labelled nodes at once, from where network and optimiser are.
+    """Train further by the mean cross entropy of all labelled nodes; returns the loss before the last step.
 
-    Args:
-        network: learns.
-        optimizer: of its weights.
-        data: what it learns from.
-        epochs: number of steps.
-        classes: only the first so many logits take part, those of the classes seen so far; by default all.
-
-    Returns:
-        The loss before the last step.
+    Only the first `classes` logits take part, those of the classes seen so far; by default all.
 
     Raises:
-        DivergedError: when that is not finite.
+        DivergedError: when that loss is not finite.
     """
     network.train()
     inputs, nodes = data.inputs, data.nodes
@@ -86,16 +72,15 @@ def train(
         loss.backward()
         for weights in network.parameters():
             if weights.grad is None and weights.requires_grad:
-                weights.grad = torch.zeros_like(weights)  # without edges; weight decay is for these too
+                weights.grad = torch.zeros_like(weights)  # unused without edges; weight decay still applies
         optimizer.step()
-    found = float(loss.detach())
-    if not isfinite(found):
-        rate = optimizer.param_groups[0]["lr"]
+    last = float(loss.detach())
+    if not isfinite(last):
         raise DivergedError(
-            f"the loss of a {type(network).__name__} in training is {found} after {epochs} epochs at rate "
-            f"{rate:g}; lower the learning rate"
+            f"the loss of a {type(network).__name__} in training is {last} after {epochs} epochs at rate "
+            f"{optimizer.param_groups[0]['lr']:g}; lower the learning rate"
         )
-    return found
+    return last
 
 
 @torch.no_grad()
@@ -109,12 +94,7 @@ def predict(network: GraphNetwork, inputs: Inputs, nodes: Tensor, *, among: Tens
 
 
 def accuracy(
-    network: GraphNetwork,
-    inputs: Inputs,
-    nodes: Tensor,
-    labels: Tensor,
-    *,
-    among: Tensor | None = None,
+    network: GraphNetwork, inputs: Inputs, nodes: Tensor, labels: Tensor, *, among: Tensor | None = None
 ) -> float:
-    """Share of some nodes whose class, among all or those in `among`, is named rightly."""
+    """Share of some nodes whose class, among all or those in `among`, is predicted correctly."""
     return float((predict(network, inputs, nodes, among=among) == labels.cpu()).double().mean())

@@ -10,8 +10,8 @@ from lqm.condensed import CondensedSet
 from lqm.distances import DISTANCES, Distance
 from lqm.engine import Config, Method, RunFolder, run
 from lqm.engine.loop import PeriodicEvaluation
-from lqm.engine.progress import warn
 from lqm.utils.errors import ConfigError
+from lqm.utils.log import warn
 
 
 @dataclass(frozen=True)

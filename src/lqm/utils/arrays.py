@@ -1,8 +1,8 @@
-"""Published files of pickled arrays, as those of CIFAR and Planetoid, read without running what they say.
+"""Pickled arrays, as those of CIFAR and Planetoid, read without running the program in the file.
 
-They hold a program for a stack machine that may call any function. `pickletools` takes such a program
-apart without running it, and the machine here knows only plain values, containers of them, arrays of
-numbers and sparse matrices of these: all else is refused.
+A pickle is a program for a stack machine that may call any function. `pickletools` parses it without running
+it, and the machine here knows only plain values, containers of them, arrays of numbers and sparse matrices of
+these: all else is refused.
 """
 
 import math
@@ -17,10 +17,9 @@ import numpy as np
 from lqm.utils.errors import DataError
 from lqm.utils.sentences import reason
 
-_NUMBERS = {"INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4"}
-_TEXTS = {"UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"}
-_BYTES = {"BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"}
-_VALUES = _NUMBERS | _TEXTS | _BYTES
+_VALUES = {"INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4"}
+_VALUES |= {"UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"}
+_VALUES |= {"BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"}
 _BYTE_STRINGS = {"STRING", "BINSTRING", "SHORT_BINSTRING"}
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _EMPTY: dict[str, Callable[[], Any]] = {"EMPTY_LIST": list, "EMPTY_DICT": dict, "EMPTY_TUPLE": tuple}
@@ -28,18 +27,18 @@ _TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 
 
 class _RefusedError(Exception):
-    """A thing that is not among those that are known."""
+    """Something that is not allowed."""
 
 
-class SparseRecord:
-    """What a file says of a `csr_matrix`: its attributes as they were written, unchecked."""
+class SparseState:
+    """The attributes of a pickled `csr_matrix`, unchecked."""
 
     def __init__(self) -> None:
         self.state: dict[str, Any] = {}
 
 
 def read_arrays(path: Path) -> Any:
-    """The dictionaries, lists, strings, numbers, arrays and records of sparse matrices in a file.
+    """The dictionaries, lists, strings, numbers, arrays and sparse matrices in a file.
 
     Raises:
         DataError: when the file is damaged, or asks for anything else.
@@ -59,12 +58,12 @@ def read_arrays(path: Path) -> Any:
 
 
 class _Machine:
-    """The stack, what lies below the marks, and the memory that steps work on."""
+    """The stack, the stacks below the marks, and the memo."""
 
     def __init__(self) -> None:
         self.stack: list[Any] = []
         self._below: list[list[Any]] = []
-        self._memory: dict[int, Any] = {}
+        self._memo: dict[int, Any] = {}
 
     def step(self, name: str, argument: Any) -> None:
         """Do one step of the program."""
@@ -79,19 +78,19 @@ class _Machine:
         elif name in _TUPLES:
             self.stack.append(tuple(self._pop(_TUPLES[name])))
         elif name not in ("PROTO", "FRAME", "STOP"):
-            self._rarer_step(name, argument)
+            self._other_step(name, argument)
 
-    def _rarer_step(self, name: str, argument: Any) -> None:
+    def _other_step(self, name: str, argument: Any) -> None:
         match name:
             case "MARK":
                 self._below.append(self.stack)
                 self.stack = []
             case "PUT" | "BINPUT" | "LONG_BINPUT":
-                self._memory[argument] = self.stack[-1]
+                self._memo[argument] = self.stack[-1]
             case "MEMOIZE":
-                self._memory[len(self._memory)] = self.stack[-1]
+                self._memo[len(self._memo)] = self.stack[-1]
             case "GET" | "BINGET" | "LONG_BINGET":
-                self.stack.append(self._memory[argument])
+                self.stack.append(self._memo[argument])
             case "LIST" | "TUPLE" | "DICT":
                 items = self._pop_to_mark()
                 self.stack.append(_CONTAINERS[name](items))
@@ -102,9 +101,9 @@ class _Machine:
                 items = self._pop(2) if name == "SETITEM" else self._pop_to_mark()
                 _expect(self.stack[-1], dict).update(_dictionary(items))
             case "GLOBAL":
-                self.stack.append(_known(argument))
+                self.stack.append(_function(argument))
             case "STACK_GLOBAL":
-                self.stack.append(_known(" ".join(self._pop(2))))
+                self.stack.append(_function(" ".join(self._pop(2))))
             case "REDUCE":
                 function, arguments = self._pop(2)
                 if not any(function is known for known in _FUNCTIONS.values()):
@@ -112,7 +111,7 @@ class _Machine:
                 self.stack.append(function(*arguments))
             case "NEWOBJ":
                 kind, arguments = self._pop(2)
-                self.stack.append(_new_record(kind, *arguments))
+                self.stack.append(_new_sparse(kind, *arguments))
             case "BUILD":
                 _build(self.stack[-2], self._pop(1)[0])
             case _:
@@ -144,7 +143,7 @@ def _expect(value: Any, kind: type) -> Any:
     return value
 
 
-def _known(name: str) -> Callable[..., Any]:
+def _function(name: str) -> Callable[..., Any]:
     if name not in _FUNCTIONS:
         raise _RefusedError(f"'{name.replace(' ', '.')}'")
     return _FUNCTIONS[name]
@@ -155,15 +154,11 @@ def _text(name: Any) -> str:
 
 
 def _number_type(name: Any, *_: Any) -> np.dtype[Any]:
-    """A type of numbers, as a copy of its own whose byte order can be set."""
+    """A copy of a type of numbers, so that its byte order can be set."""
     text = _text(name)
     if text not in ("b1", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"):
         raise _RefusedError(f"an array of '{text}'")
     return np.dtype(text, False, True)
-
-
-def _empty_array(*_: Any) -> np.ndarray[Any, Any]:
-    return np.empty(0, np.int8)
 
 
 def _bytes_of(text: str, encoding: Any) -> bytes:
@@ -173,12 +168,11 @@ def _bytes_of(text: str, encoding: Any) -> bytes:
 
 
 def _array_of(content: bytes, kind: Any, shape: tuple[int, ...], order: str) -> np.ndarray[Any, Any]:
-    flat = np.frombuffer(content, _expect_dtype(kind))
-    return flat.reshape(shape, order="F" if order == "F" else "C")
+    return np.frombuffer(content, _expect_dtype(kind)).reshape(shape, order="F" if order == "F" else "C")
 
 
 def _refuse_call(name: str, *_: Any) -> Any:
-    """What stands for a type that a file may name, but not call."""
+    """A type that a file may name, but not call."""
     raise _RefusedError(f"a call of {name}")
 
 
@@ -187,24 +181,23 @@ _sparse_type = partial(_refuse_call, "'scipy.sparse.csr_matrix'")
 _plain_type = partial(_refuse_call, "'object' or 'list'")
 
 
-def _new_record(kind: Any, *rest: Any) -> SparseRecord:
+def _new_sparse(kind: Any, *rest: Any) -> SparseState:
     if kind is not _sparse_type or rest not in ((), (_plain_type, None)):
         raise _RefusedError("an object that is no sparse matrix")
-    return SparseRecord()
+    return SparseState()
 
 
-def _growing_dictionary(kind: Any = _plain_type) -> dict[Any, Any]:
-    """A plain dictionary for one whose missing entries are lists; here none is missing."""
+def _defaultdict(kind: Any = _plain_type) -> dict[Any, Any]:
+    """A plain dictionary in place of `defaultdict(list)`."""
     if kind is not _plain_type:
         raise _RefusedError("a dictionary of something else than lists")
     return {}
 
 
 def _build(target: Any, state: Any) -> None:
-    """Set the byte order of a type, shape and content of an array, what a record says, and nothing more."""
-    if isinstance(target, SparseRecord):
-        names = _expect(state, dict)
-        target.state = {_text(name): value for name, value in names.items()}
+    """Set the byte order of a type, shape and content of an array, or the attributes of a sparse matrix."""
+    if isinstance(target, SparseState):
+        target.state = {_text(name): value for name, value in _expect(state, dict).items()}
         return
     if isinstance(target, np.dtype):
         version, order, *rest = state
@@ -231,18 +224,13 @@ _CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {"LIST": list, "TUPLE": tup
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "numpy dtype": _number_type,
     "numpy ndarray": _array_type,
-    "numpy.core.multiarray _reconstruct": _empty_array,
-    "numpy._core.multiarray _reconstruct": _empty_array,
-    "numpy.core.numeric _frombuffer": _array_of,
-    "numpy._core.numeric _frombuffer": _array_of,
+    **{
+        f"numpy.{core}.multiarray _reconstruct": lambda *_: np.empty(0, np.int8) for core in ("core", "_core")
+    },
+    **{f"numpy.{core}.numeric _frombuffer": _array_of for core in ("core", "_core")},
     "_codecs encode": _bytes_of,
-    "scipy.sparse.csr csr_matrix": _sparse_type,
-    "scipy.sparse._csr csr_matrix": _sparse_type,
-    "copy_reg _reconstructor": _new_record,
-    "copyreg _reconstructor": _new_record,
-    "collections defaultdict": _growing_dictionary,
-    "__builtin__ list": _plain_type,
-    "builtins list": _plain_type,
-    "__builtin__ object": _plain_type,
-    "builtins object": _plain_type,
+    **{f"scipy.sparse.{module} csr_matrix": _sparse_type for module in ("csr", "_csr")},
+    **{f"{module} _reconstructor": _new_sparse for module in ("copy_reg", "copyreg")},
+    "collections defaultdict": _defaultdict,
+    **{f"{m} {name}": _plain_type for m in ("__builtin__", "builtins") for name in ("list", "object")},
 }

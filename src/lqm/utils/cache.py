@@ -12,8 +12,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from lqm.engine.progress import warn
 from lqm.utils.errors import ArtifactError
+from lqm.utils.log import warn
 
 T = TypeVar("T")
 

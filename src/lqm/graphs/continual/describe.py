@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lqm.engine import Config
-from lqm.graphs.sources.notes import counted
+from lqm.utils.sentences import counted
 
 _PSEUDO_LABELS = {
     "none": "",

@@ -13,12 +13,13 @@ from torch import Tensor
 from lqm.condensed import CondensedNodes, load
 from lqm.engine import Config, RunFolder
 from lqm.engine.checkpoint import latest_checkpoint, save_checkpoint
-from lqm.engine.progress import Progress, warn
+from lqm.engine.progress import Progress
 from lqm.graphs.continual.condensing import MemoryCondenser
 from lqm.graphs.continual.learning import Learner, TrainingData, accuracy_row, of_memory, whole_graphs
 from lqm.graphs.continual.planning import ContinualPlan
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import write_atomically
+from lqm.utils.log import warn
 
 
 @dataclass(frozen=True, eq=False)

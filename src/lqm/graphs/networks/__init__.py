@@ -1,4 +1,4 @@
-"""phi in S* = argmin D(phi(T), phi(S)), for graphs: networks that name the class of every node.
+"""phi in S* = argmin D(phi(T), phi(S)), for graphs: networks that classify nodes.
 
 A new network is one file beside this one and one line in the table below; its options are the arguments of
 its constructor that have a default.
@@ -15,14 +15,7 @@ from lqm.graphs.networks.sgc import SGC
 from lqm.utils.specs import NetworkTable
 
 NETWORKS = NetworkTable[GraphNetwork, int](
-    {
-        "gcn": GCN,
-        "sgc": SGC,
-        "gat": GAT,
-        "sage": SAGE,
-        "appnp": APPNP,
-        "mlp": MLP,
-    },
+    {"gcn": GCN, "sgc": SGC, "gat": GAT, "sage": SAGE, "appnp": APPNP, "mlp": MLP},
     GraphNetwork,
     wrap,
     inputs="features",

@@ -11,16 +11,9 @@ _TELEPORT = 0.1
 
 
 class APPNP(MLP):
-    """A multilayer perceptron whose logits are then propagated (Klicpera et al. 2019).
+    """A multilayer perceptron whose logits are then propagated `hops` times (Klicpera et al. 2019).
 
     Formula: Z_0 = MLP(X), Z_(k+1) = (1 - alpha) A_hat Z_k + alpha Z_0, with alpha = 0.1
-
-    Args:
-        features: number of features of a node.
-        classes: number of classes.
-        width: units of each hidden layer.
-        depth: number of layers of the perceptron.
-        hops: how often the logits are propagated.
     """
 
     title: ClassVar[str] = "APPNP-{depth} of width {width}"
@@ -32,9 +25,9 @@ class APPNP(MLP):
     def forward(self, inputs: Inputs) -> Tensor:
         """Logits, [N, classes]."""
         own = super().forward(inputs)
-        if inputs.propagated is None:
+        if inputs.a_hat is None:
             return own
         logits = own
         for _ in range(self.hops):
-            logits = (1 - _TELEPORT) * (inputs.propagated @ logits) + _TELEPORT * own
+            logits = (1 - _TELEPORT) * (inputs.a_hat @ logits) + _TELEPORT * own
         return logits

@@ -1,4 +1,4 @@
-"""The graph convolutional network, and the same without a graph."""
+"""The graph convolutional network, and the same without message passing."""
 
 from typing import ClassVar
 
@@ -9,22 +9,17 @@ from lqm.graphs.networks.network import GraphNetwork, glorot, layer_sizes, zeros
 
 
 class GCN(GraphNetwork):
-    """Graph convolutions with ReLU between them (Kipf & Welling 2017).
+    """`depth` graph convolutions with ReLU between them (Kipf & Welling 2017); the last gives the logits.
 
     Formula: H' = ReLU(A_hat H W + b)
-
-    Args:
-        features: number of features of a node.
-        classes: number of classes.
-        width: units of each hidden layer.
-        depth: number of layers, of which the last gives the logits.
     """
 
     title: ClassVar[str] = "GCN-{depth} of width {width}"
+    message_passing: ClassVar[bool] = True
 
     def __init__(self, features: int, classes: int, width: int = 256, depth: int = 2) -> None:
         super().__init__()
-        self.reach = depth - 1
+        self.reach = depth - 1 if self.message_passing else 0
         sizes = layer_sizes(type(self).__name__.lower(), features, classes, width, depth)
         self.weights = nn.ParameterList(glorot(*size) for size in sizes)
         self.biases = nn.ParameterList(zeros(outputs) for _, outputs in sizes)
@@ -42,24 +37,12 @@ class GCN(GraphNetwork):
         return self._layer(len(self.weights) - 1, inputs, self.embed(inputs))
 
     def _layer(self, number: int, inputs: Inputs, hidden: Tensor | None) -> Tensor:
-        return inputs.hear(self.weights[number], hidden).add_(self.biases[number])
+        inputs = inputs if self.message_passing else inputs.without_edges()
+        return inputs.convolve(self.weights[number], hidden).add_(self.biases[number])
 
 
 class MLP(GCN):
-    """Layers with ReLU between them that see each node alone; its weights are those of a GCN.
-
-    Args:
-        features: number of features of a node.
-        classes: number of classes.
-        width: units of each hidden layer.
-        depth: number of layers, of which the last gives the logits.
-    """
+    """Layers with ReLU between them, applied to each node alone; the weights are those of a GCN."""
 
     title: ClassVar[str] = "MLP-{depth} of width {width}"
-
-    def __init__(self, features: int, classes: int, width: int = 256, depth: int = 2) -> None:
-        super().__init__(features, classes, width, depth)
-        self.reach = 0
-
-    def _layer(self, number: int, inputs: Inputs, hidden: Tensor | None) -> Tensor:
-        return super()._layer(number, inputs.without_edges(), hidden)
+    message_passing: ClassVar[bool] = False

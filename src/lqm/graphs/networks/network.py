@@ -1,4 +1,4 @@
-"""What every network on graphs has, and fresh weights of its layers."""
+"""What every network on graphs has, and the initial weights of its layers."""
 
 from itertools import pairwise
 from typing import ClassVar
@@ -11,12 +11,12 @@ from lqm.utils.errors import ConfigError
 
 
 class GraphNetwork(nn.Module):
-    """A network that names the class of every node of a graph.
+    """A network that classifies every node of a graph.
 
     Attributes:
         title: its name in tables, with options of its constructor in braces.
-        reach: how far away are the nodes of which a node needs hidden features; None if that is not known.
-            What the first layer hears of features that do not change counts for nothing.
+        reach: how many steps away the nodes are whose hidden features a node needs; None if unknown. The
+            first layer's propagation of constant features does not count.
     """
 
     title: ClassVar[str] = "network"
@@ -32,24 +32,19 @@ class GraphNetwork(nn.Module):
 
 
 def glorot(inputs: int, outputs: int) -> nn.Parameter:
-    """Fresh weights [inputs, outputs], uniform within sqrt(6 / (inputs + outputs)) (Glorot & Bengio 2010)."""
+    """Initial weights, [inputs, outputs], within sqrt(6 / (inputs + outputs)) (Glorot & Bengio 2010)."""
     return nn.Parameter(nn.init.xavier_uniform_(torch.empty(inputs, outputs)))
 
 
 def zeros(outputs: int) -> nn.Parameter:
-    """A fresh bias, [outputs]."""
+    """An initial bias, [outputs]."""
     return nn.Parameter(torch.zeros(outputs))
 
 
 def layer_sizes(name: str, features: int, classes: int, width: int, depth: int) -> list[tuple[int, int]]:
-    """Inputs and outputs of each layer, all but the last of which are hidden.
-
-    Raises:
-        ConfigError: when there would be no hidden layer.
-    """
+    """Inputs and outputs of each layer, all but the last of which are hidden."""
     if depth < 2:
         raise ConfigError(
             f"depth of {name} is {depth}, which leaves no hidden layer; it should be at least 2, or use sgc"
         )
-    sizes = [features, *[width] * (depth - 1), classes]
-    return list(pairwise(sizes))
+    return list(pairwise([features, *[width] * (depth - 1), classes]))

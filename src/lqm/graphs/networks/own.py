@@ -16,9 +16,9 @@ NetworkMaker = Callable[[int, int], nn.Module]
 class Wrapped(GraphNetwork):
     """A module of the user's own as a network.
 
-    It is called with the features, [N, F], and the edges, [2, E], both directions of each and no self-loops:
-    `module(x, edge_index)`. Its latent features are what its last layer is fed: of the modules inside it that
-    learn and give [N, classes], the one that begins last; where there is none, they are the logits.
+    It is called as `module(x, edge_index)`: features [N, F], and edges [2, E], both directions of each and no
+    self-loops. Its latent features are the input of its last layer: of the modules inside it that learn and
+    give [N, classes], the one that is called last; where there is none, they are the logits.
     """
 
     def __init__(self, module: nn.Module) -> None:
@@ -26,7 +26,7 @@ class Wrapped(GraphNetwork):
         self.module = module
 
     def embed(self, inputs: Inputs) -> Tensor:
-        """What the module's last layer is fed, [N, width]."""
+        """The input of the module's last layer, [N, width]."""
         layers = [m for m in self.module.modules() if m is not self.module and list(m.parameters())]
         logits: Tensor
         logits, calls, outputs = run_and_record(lambda: self.forward(inputs), layers)
@@ -37,16 +37,12 @@ class Wrapped(GraphNetwork):
 
     def forward(self, inputs: Inputs) -> Tensor:
         """The module's own logits, [N, classes]."""
-        logits: Tensor = self.module(inputs.dense, inputs.links)
+        logits: Tensor = self.module(inputs.dense, inputs.edge_index)
         return logits
 
 
 def wrap(name: str, module: nn.Module, features: int, classes: int) -> Wrapped:
-    """A module as a network.
-
-    Raises:
-        ConfigError: when the module fails, or does not give a logit for each class.
-    """
+    """A module as a network; ConfigError if it fails, or does not give a logit for each class."""
     if not list(module.parameters()):
         raise ConfigError(f"{name} has no weights to learn; it should have some")
     wrapped = Wrapped(module)

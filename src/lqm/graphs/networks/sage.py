@@ -10,15 +10,9 @@ from lqm.graphs.networks.network import glorot
 
 
 class SAGE(MLP):
-    """Each layer sees a node and the mean of its neighbours, by weights of their own (Hamilton et al. 2017).
+    """Each layer has separate weights for a node and for the mean of its neighbours (Hamilton et al. 2017).
 
     Formula: H' = ReLU(H W + D^-1 A H W' + b)
-
-    Args:
-        features: number of features of a node.
-        classes: number of classes.
-        width: units of each hidden layer.
-        depth: number of layers, of which the last gives the logits.
     """
 
     title: ClassVar[str] = "SAGE-{depth} of width {width}"
@@ -29,5 +23,5 @@ class SAGE(MLP):
         self.neighbours = nn.ParameterList(glorot(*weight.shape) for weight in self.weights)
 
     def _layer(self, number: int, inputs: Inputs, hidden: Tensor | None) -> Tensor:
-        seen = super()._layer(number, inputs, hidden)
-        return seen if inputs.mean is None else seen + inputs.hear_mean(self.neighbours[number], hidden)
+        own = super()._layer(number, inputs, hidden)
+        return own if inputs.mean is None else own + inputs.convolve_mean(self.neighbours[number], hidden)

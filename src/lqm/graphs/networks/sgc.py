@@ -12,11 +12,6 @@ class SGC(GraphNetwork):
     """One linear layer on propagated features (Wu et al. 2019).
 
     Formula: A_hat^hops X W + b
-
-    Args:
-        features: number of features of a node.
-        classes: number of classes.
-        hops: how often a node hears its neighbours.
     """
 
     title: ClassVar[str] = "SGC of {hops} hops"
@@ -27,9 +22,9 @@ class SGC(GraphNetwork):
         self.reach = 0
 
     def embed(self, inputs: Inputs) -> Tensor:
-        """What the linear layer is fed, A_hat^hops X, [N, F]: there is no hidden layer."""
-        return inputs.spread(inputs.dense, self.hops)
+        """The input of the linear layer, A_hat^hops X, [N, F]: there is no hidden layer."""
+        return inputs.propagate(inputs.dense, self.hops)
 
     def forward(self, inputs: Inputs) -> Tensor:
         """Logits, [N, classes]."""
-        return inputs.hear(self.weight, hops=self.hops) + self.bias
+        return inputs.convolve(self.weight, hops=self.hops) + self.bias

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 from torch import Tensor
 
 from lqm.graphs.graph import Graph
-from lqm.graphs.sources.found import Clean
+from lqm.graphs.sources.cleaning import CleanGraph
 from lqm.graphs.sources.splits import Split
 from lqm.utils import cache
 from lqm.utils.cache import Packed, kept
@@ -21,16 +21,16 @@ _PIECES = ("data", "indices", "indptr")
 
 
 def content_key(described: str, root: Path | None = None, files: Iterable[Path] = ()) -> str:
-    """A hash of all that decides a graph: what is said of it, and the names and bytes of its files."""
+    """A hash of all that decides a graph: its description, and the names and bytes of its files."""
     return cache.content_key(f"{_EDITION}/{described}", root, files)
 
 
-def cached(key: str, make: Callable[[], Clean]) -> Clean:
-    """What `make` gives, from the cache if it is there; a cache that can't be used is done without."""
+def cached(key: str, make: Callable[[], CleanGraph]) -> CleanGraph:
+    """The result of `make`, from the cache if it is there; works without a cache that can't be used."""
     return kept("graphs", key, make, pack=_pack, unpack=_unpack)
 
 
-def _pack(made: Clean) -> Packed:
+def _pack(made: CleanGraph) -> Packed:
     tensors = {
         "indptr": torch.from_numpy(made.graph.adjacency.indptr),
         "indices": torch.from_numpy(made.graph.adjacency.indices),
@@ -47,7 +47,7 @@ def _pack(made: Clean) -> Packed:
     return Packed(tensors, {"words": words})
 
 
-def _unpack(packed: Packed) -> Clean:
+def _unpack(packed: Packed) -> CleanGraph:
     tensors, words = packed.tensors, packed.notes["words"]
     nodes = len(tensors["labels"])
     values = np.ones(len(tensors["indices"]), np.float32)
@@ -60,7 +60,7 @@ def _unpack(packed: Packed) -> Clean:
     if "published.train" in tensors:
         published = Split(*(tensors[f"published.{part}"] for part in Split._fields))
     graph = Graph(features, adjacency, tensors["labels"])
-    return Clean(graph, tuple(words["class_names"]), published, tuple(words["notes"]))
+    return CleanGraph(graph, tuple(words["class_names"]), published, tuple(words["notes"]))
 
 
 def _matrix(values: Any, indices: Tensor, indptr: Tensor, shape: tuple[int, int]) -> Any:

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lqm.graphs.sources.notes import counted
 from lqm.utils.errors import DataError
+from lqm.utils.sentences import counted
 
 Array = np.ndarray[Any, Any]
 
@@ -17,14 +17,10 @@ _SHOWN = 10
 
 
 def clean_labels(
-    found: Array, names: Sequence[str] | None, place: str
+    raw: Array, names: Sequence[str] | None, place: str
 ) -> tuple[Tensor, tuple[str, ...], list[str]]:
-    """Labels from 0 without gaps, -1 for none; the names of the classes; and notes.
-
-    Raises:
-        DataError: when there is not one whole number for each node, or fewer than two classes.
-    """
-    array = _whole_numbers(found, place)
+    """Labels from 0 without gaps, -1 for none; the names of the classes; and notes."""
+    array = _whole_numbers(raw, place)
     present, numbered = np.unique(array, return_inverse=True)
     missing = int((array == -1).sum())
     if missing:
@@ -33,10 +29,8 @@ def clean_labels(
         raise DataError(f"{place} has labels of {len(present)} class; it should have two classes or more")
     notes = []
     if missing:
-        notes.append(
-            f"{counted(missing, 'node has', 'nodes have')} no label: "
-            "heard by the neighbours, but neither condensed nor judged by"
-        )
+        unlabelled = counted(missing, "node has", "nodes have")
+        notes.append(f"{unlabelled} no label: used in message passing, but neither condensed nor tested on")
     labels = torch.from_numpy(numbered.astype(np.int64).reshape(-1))
     if names is None:
         named = tuple(str(number) for number in present)
@@ -50,17 +44,14 @@ def clean_labels(
         shown = ", ".join(f"'{names[number]}'" for number in dropped[:_SHOWN])
         more = ", ..." if len(dropped) > _SHOWN else ""
         notes.append(f"classes without a node were dropped: {shown}{more}")
-    named, shared = _told_apart({int(number): str(names[number]) for number in present})
+    named, shared = _unique({int(number): str(names[number]) for number in present})
     if shared:
         notes.append(f"the name '{shared}' is that of several classes; such names have their number added")
     return labels, named, notes
 
 
-def _told_apart(names: dict[int, str]) -> tuple[tuple[str, ...], str | None]:
-    """Names of classes, each once, and one that was there more than once.
-
-    Draws are keyed by names and tables show them, so that a name must be that of one class.
-    """
+def _unique(names: dict[int, str]) -> tuple[tuple[str, ...], str | None]:
+    """Unique class names, since random numbers are keyed by them, and one that was there more than once."""
     shared = None
     while repeated := [name for name, count in Counter(names.values()).items() if count > 1]:
         shared = shared or repeated[0]
@@ -68,21 +59,15 @@ def _told_apart(names: dict[int, str]) -> tuple[tuple[str, ...], str | None]:
     return tuple(names.values()), shared
 
 
-def names_of(array: Array | None, place: str) -> tuple[str, ...] | None:
-    """Names of classes out of an array of strings.
-
-    Raises:
-        DataError: when it is none.
-    """
-    if array is None:
-        return None
+def names_of(array: Array, place: str) -> tuple[str, ...]:
+    """Names of classes out of an array of strings."""
     if array.ndim != 1 or array.dtype.kind not in "US":
         raise DataError(f"class_names of {place} should be strings, a name a class; they are {array.dtype}")
     return tuple(name.decode(errors="replace") if isinstance(name, bytes) else str(name) for name in array)
 
 
-def _whole_numbers(found: Array, place: str) -> Array:
-    array = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
+def _whole_numbers(raw: Array, place: str) -> Array:
+    array = raw[:, 0] if raw.ndim == 2 and raw.shape[1] == 1 else raw
     if array.ndim != 1:
         raise DataError(
             f"{place} has labels of shape {list(array.shape)}; there should be one a node, [N]: "

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from lqm.graphs.sources.cleaning import RawGraph
 from lqm.graphs.sources.edges import edges_of_rows
 from lqm.graphs.sources.features import rows_of
-from lqm.graphs.sources.found import Found
 from lqm.graphs.sources.labels import names_of
 from lqm.graphs.sources.splits import MASKS, split_of_masks
 from lqm.utils.errors import DataError
@@ -22,8 +22,6 @@ Array = np.ndarray[Any, Any]
 _PIECES = ("data", "indices", "indptr", "shape")
 _ADJACENCY = ("adj_", "adj_matrix.", "adj_matrix_")
 _ATTRIBUTES = ("attr_", "attr_matrix.", "attr_matrix_")
-_DENSE_ATTRIBUTES = ("attr_matrix", "attr")
-_LABELS = ("labels", "label")
 # Encryption and an unknown compression are RuntimeErrors; the others come of headers that are damaged.
 _UNREADABLE = (
     zipfile.BadZipFile,
@@ -39,18 +37,14 @@ _UNREADABLE = (
 
 
 class Arrays:
-    """The arrays of a file, each read when it is asked for; what is never asked for is never touched."""
+    """The arrays of a file, each read when it is asked for."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.keys = keys_of(path)
 
     def __getitem__(self, key: str) -> Array:
-        """The array under a key.
-
-        Raises:
-            DataError: when there is none, it is damaged, or it holds objects.
-        """
+        """The array under a key; DataError when it is missing, is damaged or holds objects."""
         if key not in self.keys:
             raise DataError(f"{self.path} holds {', '.join(sorted(self.keys))}; '{key}' is missing")
         try:
@@ -69,22 +63,14 @@ class Arrays:
             raise DataError(f"'{key}' of {self.path} is no array; save plain arrays by numpy.savez")
         return array
 
-    def first(self, keys: tuple[str, ...]) -> str | None:
-        """The first of some keys that is there."""
-        return next((key for key in keys if key in self.keys), None)
-
     def rows(self, prefix: str) -> Any:
-        """The sparse matrix whose pieces have names that begin so."""
+        """The sparse matrix whose arrays have names that begin so."""
         pieces = [self[f"{prefix}{piece}"] for piece in _PIECES]
         return rows_of(*pieces, place=f"'{prefix}data' of {self.path}")
 
 
 def keys_of(path: Path) -> set[str]:
-    """The names of the arrays in a file.
-
-    Raises:
-        DataError: when it can't be opened as `.npz`.
-    """
+    """The names of the arrays in a file; DataError when it can't be opened as `.npz`."""
     try:
         with zipfile.ZipFile(path) as archive:
             return {name.removesuffix(".npy") for name in archive.namelist()}
@@ -93,34 +79,30 @@ def keys_of(path: Path) -> set[str]:
 
 
 def holds_graph(path: Path) -> bool:
-    """Whether the edges of a graph are among the arrays of a `.npz`.
-
-    Raises:
-        DataError: when it can't be opened, since nobody can tell then.
-    """
+    """Whether the edges of a graph are among the arrays of a `.npz`; DataError when it can't be opened."""
     keys = keys_of(path)
-    return "edge_index" in keys or any(f"{prefix}indptr" in keys for prefix in _ADJACENCY)
+    return "edge_index" in keys or _sparse_prefix(keys, _ADJACENCY) is not None
 
 
-def read_npz(path: Path) -> Found:
-    """The graph in a file, in one of the two forms.
-
-    Raises:
-        DataError: when the file is damaged, or holds something else.
-    """
+def read_npz(path: Path) -> RawGraph:
+    """The graph in a file, in one of the two forms."""
     arrays = Arrays(path)
-    prefix = next((prefix for prefix in _ADJACENCY if f"{prefix}indptr" in arrays.keys), None)
+    prefix = _sparse_prefix(arrays.keys, _ADJACENCY)
     if "edge_index" in arrays.keys:
         return _read_plain(arrays)
     if prefix:
         return _read_benchmark(arrays, prefix)
     raise DataError(
         f"{path} holds {', '.join(sorted(arrays.keys)) or 'nothing'}; a graph should hold edge_index [2, E] "
-        "and y [N], or adj_indptr and its fellows and labels"
+        "and y [N], or adj_data, adj_indices, adj_indptr, adj_shape and labels"
     )
 
 
-def _read_plain(arrays: Arrays) -> Found:
+def _sparse_prefix(keys: set[str], prefixes: tuple[str, ...]) -> str | None:
+    return next((prefix for prefix in prefixes if f"{prefix}indptr" in keys), None)
+
+
+def _read_plain(arrays: Arrays) -> RawGraph:
     features: Any = None
     if "x_indptr" in arrays.keys:
         features = arrays.rows("x_")
@@ -130,19 +112,17 @@ def _read_plain(arrays: Arrays) -> Found:
     labels = arrays["y"]
     masks = {mask: arrays[mask] for mask in MASKS if mask in arrays.keys}
     published, notes = split_of_masks(masks, len(labels) if labels.ndim else 0, str(arrays.path))
-    return Found(arrays["edge_index"], labels, features, names, published, notes)
+    return RawGraph(arrays["edge_index"], labels, features, names, published, notes)
 
 
-def _read_benchmark(arrays: Arrays, prefix: str) -> Found:
-    labels = arrays.first(_LABELS)
-    if labels is None:
-        raise DataError(f"{arrays.path} holds {', '.join(sorted(arrays.keys))}; 'labels' is missing")
+def _read_benchmark(arrays: Arrays, prefix: str) -> RawGraph:
+    labels = arrays["label" if "label" in arrays.keys and "labels" not in arrays.keys else "labels"]
     adjacency = arrays.rows(prefix)
     weighted = bool((adjacency.data != 1).any())
     adjacency.eliminate_zeros()
-    return Found(
-        edges_of_rows(adjacency.indptr, adjacency.indices),
-        arrays[labels],
+    return RawGraph(
+        edges_of_rows(adjacency),
+        labels,
         _attributes(arrays),
         _names(arrays),
         notes=("weights of edges were left out",) if weighted else (),
@@ -150,11 +130,9 @@ def _read_benchmark(arrays: Arrays, prefix: str) -> Found:
 
 
 def _attributes(arrays: Arrays) -> Any:
-    for prefix in _ATTRIBUTES:
-        if f"{prefix}indptr" in arrays.keys:
-            return arrays.rows(prefix)
-    key = arrays.first(_DENSE_ATTRIBUTES)
-    return arrays[key] if key else None
+    if prefix := _sparse_prefix(arrays.keys, _ATTRIBUTES):
+        return arrays.rows(prefix)
+    return next((arrays[key] for key in ("attr_matrix", "attr") if key in arrays.keys), None)
 
 
 def _names(arrays: Arrays) -> tuple[str, ...] | None:

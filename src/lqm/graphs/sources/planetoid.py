@@ -1,4 +1,4 @@
-"""The raw files of Planetoid (Yang et al. 2016): `ind.NAME.allx` and its fellows."""
+"""The raw files of Planetoid (Yang et al. 2016): `ind.NAME.allx`, `ind.NAME.graph` and so on."""
 
 from itertools import chain
 from pathlib import Path
@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array, vstack
 
+from lqm.graphs.sources.cleaning import RawGraph
 from lqm.graphs.sources.features import rows_of
-from lqm.graphs.sources.found import Found
 from lqm.graphs.sources.splits import Split
-from lqm.utils.arrays import SparseRecord, read_arrays
+from lqm.utils.arrays import SparseState, read_arrays
 from lqm.utils.errors import DataError
 
 Array = np.ndarray[Any, Any]
@@ -26,24 +26,22 @@ def find_planetoid(path: Path) -> list[Path]:
     return sorted(path.glob("ind.*.graph")) or sorted(path.glob("raw/ind.*.graph"))
 
 
-def read_planetoid(graphs: list[Path]) -> Found:
-    """The graph whose `ind.NAME.graph` is given; its fellows lie beside it.
+def read_planetoid(graphs: list[Path]) -> RawGraph:
+    """The graph whose `ind.NAME.graph` is given; the other files lie beside it.
 
     Nodes that `test.index` leaves out have neither features nor a label, as in citeseer.
-
-    Raises:
-        DataError: when there are several, or a file is missing, damaged, or doesn't go with the others.
     """
     graph, *others = graphs
     if others:
         names = ", ".join(file.name for file in graphs)
         raise DataError(f"{graph.parent} has several graphs, {names}; give the path of one of these files")
     stem = graph.name.removesuffix("graph")
-    fellows = ("allx", "tx", "ally", "ty", "y", "test.index")
-    allx, tx, ally, ty, y, test_index = (graph.with_name(f"{stem}{fellow}") for fellow in fellows)
-    for path in (allx, tx, ally, ty, y, test_index):
+    endings = ("allx", "tx", "ally", "ty", "y", "test.index")
+    files = [graph.with_name(f"{stem}{ending}") for ending in endings]
+    for path in files:
         if not path.is_file():
             raise DataError(f"there is no {path}; it should lie beside {graph.name}")
+    allx, tx, ally, ty, y, test_index = files
     known, tested = _sparse(allx), _sparse(tx)
     labels, test_labels = _array(ally), _array(ty)
     order = _test_index(test_index)
@@ -67,21 +65,18 @@ def read_planetoid(graphs: list[Path]) -> Found:
     zeros = csr_array((1, known.shape[1]), dtype=np.float32)
     features = csr_array(vstack([known, tested, zeros], format="csr"))[rows]
     numbers = np.concatenate([_classes(labels), _classes(test_labels), [-1]])[rows]
-    published = Split(
-        torch.arange(train),
-        torch.arange(train, min(train + _VALIDATION, first)),
-        torch.from_numpy(order),
-    )
+    validation = torch.arange(train, min(train + _VALIDATION, first))
+    published = Split(torch.arange(train), validation, torch.from_numpy(order))
     missing = nodes - first - len(order)
     notes = (f"{missing:,} test nodes have no features: theirs are 0",) if missing else ()
-    return Found((sources, targets), numbers, features, None, published, notes)
+    return RawGraph((sources, targets), numbers, features, None, published, notes)
 
 
 def _sparse(path: Path) -> Any:
-    record = read_arrays(path)
-    if not isinstance(record, SparseRecord):
+    matrix = read_arrays(path)
+    if not isinstance(matrix, SparseState):
         raise DataError(f"{path} should hold a sparse matrix; fetch it again")
-    state = record.state
+    state = matrix.state
     data, indices, indptr = (state.get(name) for name in ("data", "indices", "indptr"))
     if not all(isinstance(piece, np.ndarray) for piece in (data, indices, indptr)):
         raise DataError(f"{path} holds a sparse matrix without data, indices or indptr; fetch it again")

@@ -9,14 +9,14 @@ import numpy as np
 from scipy.sparse import csr_array
 from torch import Tensor, strided
 
-from lqm.graphs.sources.found import Found, Reading, clean, finish
+from lqm.graphs.sources.cleaning import RawGraph, ReadOptions, as_source, clean
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.splits import MASKS, split_of_masks
 from lqm.utils.errors import DataError
 
 
 def is_pyg(source: object) -> bool:
-    """Whether an object is a `Data` of PyG, which needn't be imported to know that it isn't."""
+    """Whether an object is a `Data` of PyG, without importing PyG."""
     module = sys.modules.get("torch_geometric.data")
     return module is not None and isinstance(source, module.Data)
 
@@ -29,21 +29,15 @@ def from_pyg(
     features: str | None = None,
     split: str | None = None,
 ) -> GraphSource:
-    """A source made of a `torch_geometric.data.Data`.
+    """A source made of a `torch_geometric.data.Data`; `features` and `split` as `load_graph` takes them.
 
-    Args:
-        data: with `edge_index` [2, E] and `y` [N]; `x` [N, F], dense or sparse; and `train_mask`, `val_mask`
-            and `test_mask` if there is a published split. Of several splits, [N, S], the first is used.
-        name: what to call it.
-        class_names: what the labels mean; their numbers if not given.
-        features: what to make the features of if there is no `x`: degree, spectral or one-hot.
-        split: `published` or `random`; the first where there is one, if not given.
+    It should have `edge_index` [2, E] and `y` [N]; `x` [N, F], dense or sparse; and `train_mask`, `val_mask`
+    and `test_mask` if there is a published split. Of several splits, [N, S], the first is used.
 
     Raises:
         DataError: when something is missing or can't be used.
-        ConfigError: when an option can't be used.
     """
-    reading = Reading(name, features, split, show_progress=False)
+    options = ReadOptions(name, features, split, show_progress=False)
     for key in ("edge_index", "y"):
         if not isinstance(getattr(data, key, None), Tensor):
             raise DataError(f"'{name}' has no tensor called {key}; a graph should have edge_index and y")
@@ -51,15 +45,9 @@ def from_pyg(
     masks = {mask: _array(tensor) for mask, tensor in given.items() if tensor is not None}
     published, notes = split_of_masks(masks, data.y.shape[0] if data.y.ndim else 0, f"'{name}'")
     x = getattr(data, "x", None)
-    found = Found(
-        _array(data.edge_index),
-        _array(data.y),
-        None if x is None else _features(x),
-        class_names,
-        published,
-        notes,
-    )
-    return finish(clean(found, reading), reading)
+    x_array = None if x is None else _features(x)
+    raw = RawGraph(_array(data.edge_index), _array(data.y), x_array, class_names, published, notes)
+    return as_source(clean(raw, options), options)
 
 
 def _array(tensor: Tensor) -> Any:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import torch
 
+from lqm.graphs.sources.cleaning import RawGraph
 from lqm.graphs.sources.edges import edges_of_rows
-from lqm.graphs.sources.found import Found
 from lqm.graphs.sources.npz import Arrays
 from lqm.graphs.sources.splits import Split
 from lqm.utils.errors import DataError
@@ -19,20 +19,13 @@ def find_reddit(path: Path) -> Path | None:
     return next((folder for folder in (path, path / "raw") if (folder / _GRAPH).is_file()), None)
 
 
-def read_reddit(folder: Path) -> Found:
-    """The posts, those that a person commented on both, and the split by day.
-
-    Raises:
-        DataError: when a file is missing or damaged.
-    """
+def read_reddit(folder: Path) -> RawGraph:
+    """The posts, an edge between those that a person commented on both, and the split by day."""
     data, graph = Arrays(folder / _DATA), Arrays(folder / _GRAPH)
     types = data["node_types"]
     if types.dtype.kind not in "iu" or not set(types.ravel().tolist()) <= {1, 2, 3}:
         raise DataError(f"node_types of {data.path} should be 1, 2 or 3, for training, validation and test")
     published = Split(*(torch.from_numpy((types.ravel() == number).nonzero()[0]) for number in (1, 2, 3)))
-    if {"row", "col"} <= graph.keys:
-        edges = graph["row"], graph["col"]
-    else:
-        matrix = graph.rows("")
-        edges = edges_of_rows(matrix.indptr, matrix.indices)
-    return Found(edges, data["label"], data["feature"], None, published)
+    by_ends = {"row", "col"} <= graph.keys
+    edges = (graph["row"], graph["col"]) if by_ends else edges_of_rows(graph.rows(""))
+    return RawGraph(edges, data["label"], data["feature"], None, published)

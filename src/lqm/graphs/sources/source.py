@@ -10,28 +10,30 @@ import torch
 from scipy.sparse import issparse
 from torch import Tensor
 
-from lqm.graphs.graph import Features, Graph, add_array, dense
+from lqm.graphs.graph import Graph, add_array, dense
+from lqm.graphs.sources.splits import Split
 from lqm.utils.errors import DataError
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
+# Rows of features that are checked at once, to bound the memory.
+_ROWS = 65_536
+
 
 @dataclass(frozen=True, eq=False)
 class GraphSource:
-    """A graph to condense, and its nodes to judge by.
-
-    All features and edges may be looked at; of the labels only those of the training nodes.
+    """A graph to condense, and its split (transductive: all features and edges may be used).
 
     Attributes:
         class_names: what the labels mean; every class has a training node.
         train: numbers of the nodes to condense, int64; all with a label, like those of the next two.
         validation: numbers of the nodes to choose settings by.
-        test: numbers of the nodes to judge by.
-        split: where these three come from, in words.
-        made_features: what was made of the edges for want of features: `degree`, `spectral` or `one-hot`.
+        test: numbers of the nodes to evaluate by.
+        split: where these three come from.
+        made_features: `degree`, `spectral` or `one-hot` if the features were made of the edges.
         notes: what was done to the graph while it was read, a sentence each.
-        origin: the words with which `load_graph` finds it again; None if it was made in Python.
+        origin: the arguments with which `load_graph` finds it again; None if it was made in Python.
     """
 
     name: str
@@ -47,24 +49,22 @@ class GraphSource:
 
     def __post_init__(self) -> None:
         graph, classes = self.graph, len(self.class_names)
-        if not _finite(graph.features):
-            raise DataError(f"'{self.name}' has features that are not finite; replace NaN and infinity")
+        values = torch.from_numpy(graph.features.data) if issparse(graph.features) else graph.features
+        if not all(rows.isfinite().all() for rows in values.split(_ROWS)):
+            raise DataError(f"the features of '{self.name}' have NaN or infinity; replace them by numbers")
         if graph.nodes and not (int(graph.labels.min()) >= -1 and int(graph.labels.max()) < classes):
             raise DataError(
                 f"'{self.name}' has labels from {int(graph.labels.min())} to {int(graph.labels.max())}; with "
                 f"{classes} class names they should be 0 to {classes - 1}, or -1 for a node without one"
             )
-        parts = {"train": self.train, "validation": self.validation, "test": self.test}
-        for part, nodes in parts.items():
-            if len(nodes) and not (int(nodes.min()) >= 0 and int(nodes.max()) < graph.nodes):
-                raise DataError(
-                    f"the {part} nodes of '{self.name}' are not all among its {graph.nodes} nodes"
-                )
+        parts = Split(self.train, self.validation, self.test)
+        parts.check_range(graph.nodes, self.name)
+        for part, nodes in parts._asdict().items():
             if (graph.labels[nodes] < 0).any():
                 raise DataError(
                     f"'{self.name}' has {part} nodes without a label; leave them out of the split"
                 )
-        every = torch.cat(list(parts.values()))
+        every = torch.cat(parts)
         if len(every.unique()) != len(every):
             raise DataError(f"a node of '{self.name}' is in two parts of the split; it should be in one")
         counts = graph.labels[self.train].bincount(minlength=classes)
@@ -81,24 +81,23 @@ class GraphSource:
     def to_pyg(self) -> "Data":
         """The graph as PyG's `Data`, with its three parts as masks."""
         from torch_geometric.data import Data
+        from torch_geometric.utils import index_to_mask
 
         edges = torch.from_numpy(np.stack(self.graph.adjacency.nonzero())).long()
         data = Data(x=dense(self.graph.features), edge_index=edges, y=self.graph.labels)
         parts = {"train_mask": self.train, "val_mask": self.validation, "test_mask": self.test}
         for name, nodes in parts.items():
-            mask = torch.zeros(self.graph.nodes, dtype=torch.bool)
-            mask[nodes] = True
-            data[name] = mask
+            data[name] = index_to_mask(nodes, self.graph.nodes)
         return data
 
     @property
     def identity(self) -> dict[str, str]:
-        """What a set must have been condensed from to be judged by this source."""
+        """What a set must have been condensed from to be evaluated on this source."""
         return {"fingerprint": self.fingerprint}
 
     @property
     def record(self) -> dict[str, Any]:
-        """What tells this source from another, for the manifest."""
+        """The source in a manifest."""
         return {
             "name": self.name,
             "nodes": self.graph.nodes,
@@ -117,8 +116,3 @@ class GraphSource:
         for nodes in (self.train, self.validation, self.test):
             add_array(nodes.numpy(), digest)
         return digest.hexdigest()
-
-
-def _finite(features: Features) -> bool:
-    values = torch.from_numpy(features.data) if issparse(features) else features
-    return bool(torch.isfinite(values).all())

@@ -1,4 +1,4 @@
-"""Which nodes are to train, to choose settings and to judge with."""
+"""Training, validation and test nodes."""
 
 from typing import Any, NamedTuple
 
@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from lqm.engine.randomness import generator
-from lqm.graphs.sources.notes import counted
 from lqm.utils.errors import DataError
+from lqm.utils.sentences import counted
 
 MASKS = ("train_mask", "val_mask", "test_mask")
 
@@ -16,24 +16,21 @@ _HELD_OUT = 0.2
 
 
 class Split(NamedTuple):
-    """Numbers of nodes, int64; unchecked until `published_split` has seen them."""
+    """Numbers of nodes, int64; a published one is unchecked until `published_split` has seen it."""
 
     train: Tensor
     validation: Tensor
     test: Tensor
 
+    def check_range(self, nodes: int, name: str) -> None:
+        """Refuse numbers that are not those of nodes."""
+        for part, numbers in self._asdict().items():
+            if ((numbers < 0) | (numbers >= nodes)).any():
+                raise DataError(f"the {part} nodes of '{name}' are not all among its {nodes} nodes")
+
 
 def split_of_masks(masks: dict[str, Any], nodes: int, place: str) -> tuple[Split | None, tuple[str, ...]]:
-    """The split whose masks say yes or no for each node, [N]; of several splits, [N, S], the first.
-
-    Args:
-        masks: those of `MASKS` that there are; `val_mask` may be missing.
-        nodes: how many nodes there are.
-        place: what to call the graph in an error.
-
-    Raises:
-        DataError: when a mask is not yes or no for each node, or is missing.
-    """
+    """The split of boolean masks, [N]; of several splits, [N, S], the first. `val_mask` may be missing."""
     if not masks:
         return None, ()
     masks = {"val_mask": np.zeros(nodes, bool), **masks}
@@ -58,16 +55,8 @@ def split_of_masks(masks: dict[str, Any], nodes: int, place: str) -> tuple[Split
 def published_split(
     published: Split, labels: Tensor, class_names: tuple[str, ...], name: str
 ) -> tuple[Split, tuple[str, ...]]:
-    """The published split without the nodes that have no label.
-
-    Raises:
-        DataError: when it leaves a class without a training node, or nothing to test with.
-    """
-    for part, nodes in zip(Split._fields, published, strict=True):
-        if len(nodes) and not (int(nodes.min()) >= 0 and int(nodes.max()) < len(labels)):
-            raise DataError(
-                f"the published {part} nodes of '{name}' are not all among its {len(labels)} nodes"
-            )
+    """The published split without the nodes that have no label."""
+    published.check_range(len(labels), name)
     kept = Split(*(nodes[labels[nodes] >= 0].sort().values for nodes in published))
     present = labels[kept.train].bincount(minlength=len(class_names))
     if (present == 0).any():
@@ -76,33 +65,23 @@ def published_split(
             f"'{class_names[int(present.argmin())]}'; give split random (--split random)"
         )
     if not len(kept.test):
-        raise DataError(
-            f"the published split of '{name}' has no test node with a label; give split random "
-            "(--split random)"
-        )
+        raise DataError(f"the published split of '{name}' has no labelled test node; give --split random")
     dropped = sum(len(nodes) for nodes in published) - sum(len(nodes) for nodes in kept)
     left_out = counted(dropped, "node", "nodes")
     return kept, (f"{left_out} of the published split without a label left out of it",) if dropped else ()
 
 
 def random_split(labels: Tensor, name: str) -> Split:
-    """60/20/20 of each class, drawn once and for all; what is left over by rounding goes to training.
-
-    Raises:
-        DataError: when no class is large enough to hold a node out.
-    """
+    """60/20/20 of each class, the same in every run; what rounding leaves over goes to training."""
     draws = generator(0, "graph split")
-    train: list[Tensor] = []
-    validation: list[Tensor] = []
-    test: list[Tensor] = []
+    pieces: list[Split] = []
     by_class = labels.argsort(stable=True)[int((labels < 0).sum()) :]
     for members in by_class.split(labels[by_class].bincount().tolist()):
         shuffled = members[torch.randperm(len(members), generator=draws)]
         held_out = int(_HELD_OUT * len(members) + 0.5)
-        parts = shuffled.split([held_out, held_out, len(members) - 2 * held_out])
-        for part, nodes in zip((test, validation, train), parts, strict=True):
-            part.append(nodes)
-    split = Split(*(torch.cat(part).sort().values for part in (train, validation, test)))
+        test, validation, train = shuffled.split([held_out, held_out, len(members) - 2 * held_out])
+        pieces.append(Split(train, validation, test))
+    split = Split(*(torch.cat(part).sort().values for part in zip(*pieces, strict=True)))
     if not len(split.test):
         raise DataError(f"'{name}' has no class of three nodes or more, so none can be held out for testing")
     return split

@@ -12,7 +12,7 @@ from lqm.engine.progress import Progress
 from lqm.engine.randomness import derive
 from lqm.graphs.graph import Graph, undirected
 from lqm.graphs.sources.cache import cached, content_key
-from lqm.graphs.sources.found import Clean, Reading
+from lqm.graphs.sources.cleaning import CleanGraph, ReadOptions
 from lqm.utils.errors import ConfigError
 from lqm.utils.settings import typed_options
 
@@ -31,19 +31,15 @@ _TAIL = 2.0
 
 @dataclass(frozen=True)
 class Synthetic:
-    """What decides a graph.
+    """All that decides a graph.
 
     Attributes:
-        nodes: how many nodes.
-        classes: how many classes.
-        degree: the average degree, met to within 1 %: what is drawn twice or from a node to itself is drawn
-            again. Where hardly a pair of nodes is left to draw it is smaller, and a note says so.
-        features: how many features a node has.
+        degree: the average degree, met to within 1 %: duplicates and self-loops are drawn again. Where hardly
+            a pair of nodes is left to draw it is smaller, and a note reports it.
         homophily: the share of draws that are within a class; the others go anywhere.
         noise: the standard deviation of a node's features around the centre of its class, which is drawn with
             a standard deviation of 1.
         skew: class number c, from 1, has a share of nodes in proportion to c^-skew; 0 makes all equal.
-        seed: of all draws.
     """
 
     nodes: Annotated[int, Field(ge=10, le=2**31 - 1)] = 10_000
@@ -61,41 +57,34 @@ class Synthetic:
                 raise ConfigError(f"{option} of synthetic is {value}; it should be at most {most}")
 
 
-def is_synthetic(words: str) -> bool:
-    """Whether words ask for a graph of this kind."""
-    return words.partition(":")[0] == "synthetic"
-
-
-def read_options(words: str) -> Synthetic:
-    """The options in words such as `synthetic:nodes=1000,classes=5`.
-
-    Raises:
-        ConfigError: when there is no such option, or a value can't be used.
+def read_options(spec: str) -> Synthetic:
+    """The options in a spec such as `synthetic:nodes=1000,classes=5`.
 
     Example:
         >>> read_options("synthetic:nodes=1000,noise=0.5").noise
         0.5
     """
-    name, colon, options = words.partition(":")
+    name, colon, options = spec.partition(":")
     return Synthetic(**typed_options("graph", name, Synthetic, options.split(",") if colon else []))
 
 
-def make_synthetic(options: Synthetic, reading: Reading) -> Clean:
-    """The graph that the options describe, by way of the cache."""
+def make_synthetic(options: Synthetic, reading: ReadOptions) -> CleanGraph:
+    """The graph that the options describe, from the cache if it is there."""
     reading.refuse_features()
     return cached(content_key(repr(options)), lambda: _draw(options, reading))
 
 
-def _draw(options: Synthetic, reading: Reading) -> Clean:
+def _draw(options: Synthetic, reading: ReadOptions) -> CleanGraph:
     labels = _labels(options)
     adjacency = undirected(*_edges(options, labels, reading), options.nodes)
     graph = Graph(_features(options, labels), adjacency, torch.from_numpy(labels))
     names = tuple(str(number) for number in range(options.classes))
     wanted = _wanted(options)
     if _enough(graph.edges, wanted):
-        return Clean(graph, names, None, ())
-    found = f"{graph.edges:,} of {wanted:,} edges were drawn"
-    return Clean(graph, names, None, (f"{found}: hardly a pair of nodes is left that the options allow",))
+        return CleanGraph(graph, names, None, ())
+    drawn = f"{graph.edges:,} of {wanted:,} edges were drawn"
+    note = f"{drawn}: hardly a pair of nodes is left that the options allow"
+    return CleanGraph(graph, names, None, (note,))
 
 
 def _wanted(options: Synthetic) -> int:
@@ -111,15 +100,15 @@ def _draws(options: Synthetic, purpose: str) -> np.random.Generator:
 
 
 def _labels(options: Synthetic) -> Array:
-    """Classes of the nodes in a random order; each class has one node at least."""
+    """Classes of the nodes, in random order; each class has at least one node."""
     shares = np.arange(1, options.classes + 1) ** -options.skew
     sizes = 1 + np.floor((options.nodes - options.classes) * shares / shares.sum()).astype(np.int64)
     sizes[0] += options.nodes - sizes.sum()
     return _draws(options, "labels").permutation(np.repeat(np.arange(options.classes), sizes))
 
 
-def _edges(options: Synthetic, labels: Array, reading: Reading) -> tuple[Array, Array]:
-    """Both ends of each edge, each edge once; what was drawn before is drawn again."""
+def _edges(options: Synthetic, labels: Array, reading: ReadOptions) -> tuple[Array, Array]:
+    """Both ends of each edge, each edge once; duplicates are drawn again."""
     draw = _drawer(options, labels)
     wanted = _wanted(options)
     # An edge is one number, the first node times the number of nodes plus the second: quick to sort.
@@ -140,10 +129,10 @@ def _edges(options: Synthetic, labels: Array, reading: Reading) -> tuple[Array, 
 
 
 def _drawer(options: Synthetic, labels: Array) -> Callable[[int], Array]:
-    """What draws so many edges by popularity, the second end within the first one's class or anywhere.
+    """A function that draws edges by popularity, the second end within the first one's class or anywhere.
 
-    Nodes lie side by side class by class on a line, each as long as it is popular: a point on the line is a
-    node drawn by popularity, and a point on a class's piece of it is one of that class.
+    `line` is the cumulative popularity of the nodes, class by class: a uniform draw on the line is a node
+    drawn by popularity, and a uniform draw between a class's bounds is one of that class.
     """
     draws = _draws(options, "edges")
     nodes = np.argsort(labels, kind="stable")
@@ -153,7 +142,7 @@ def _drawer(options: Synthetic, labels: Array) -> Callable[[int], Array]:
     begins = np.concatenate([[0.0], ends[:-1]])
 
     def draw(count: int) -> Array:
-        # In order, since a search for neighbours on the line finds its memory in the cache.
+        # Sorted, so that the search finds its memory in the cache.
         first = _places(line, np.sort(draws.random(count)) * line[-1])
         blocks = np.searchsorted(last, first)
         within = draws.random(count) < options.homophily
@@ -169,10 +158,10 @@ def _drawer(options: Synthetic, labels: Array) -> Callable[[int], Array]:
 
 
 def _merged(pairs: Array, new: Array) -> Array:
-    """Sorted edges and new ones in any order as sorted ones, each once and without loops."""
+    """Sorted edges and new ones in any order, as sorted ones, each once and without self-loops."""
     new.sort()
     new = new[np.searchsorted(new, _LOOP, side="right") :]
-    # Of two pieces in order, a stable sort makes one in a single pass.
+    # A stable sort merges two sorted pieces in a single pass.
     merged = np.concatenate([pairs, new]) if len(pairs) else new
     merged.sort(kind="stable")
     first = np.ones(len(merged), bool)
@@ -181,7 +170,6 @@ def _merged(pairs: Array, new: Array) -> Array:
 
 
 def _places(line: Array, points: Array) -> Array:
-    """The nodes at some points of the line."""
     # Rounding may put a point on the very end.
     return np.minimum(np.searchsorted(line, points, side="right"), len(line) - 1)
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import torch
 
-from lqm.engine.progress import warn
 from lqm.images.sources.decoding import decode_set
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.image_file import Encoded, suffixes
 from lqm.utils.errors import DataError
+from lqm.utils.log import warn
 
 _TEST_FOLDERS = ("test", "val", "valid", "validation")
 
