@@ -1,4 +1,4 @@
-"""The Python of the README, run as it stands there, with smaller work behind the same names."""
+"""The Python of the README and of the docs, run as it stands there, with smaller work."""
 
 import re
 import textwrap
@@ -11,28 +11,40 @@ import lqm
 from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
 from lqm.graphs.evaluation import GraphProtocol
 from lqm.images.evaluation import PROTOCOLS
-from lqm.recipes import Recipe
 
-PAGE = Path(__file__).parent.parent / "README.md"
-SPEED = PAGE.with_name("docs") / "speed.md"
-ON_DIGITS, ON_OWN_IMAGES, ON_OWN_GRAPH = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def python_of(page, *smaller):
+    """The blocks of Python of a page as one program, with some of its words replaced by smaller ones."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
+    program = "\n".join(map(textwrap.dedent, blocks))
+    for old, new in smaller:
+        assert old in program
+        program = program.replace(old, new)
+    return program
 
 
 @pytest.fixture
-def small_work(monkeypatch, tmp_path, tiny, tiny_protocol):
+def small_work(monkeypatch, tmp_path, tiny_protocol):
     monkeypatch.chdir(tmp_path)
     for name in ("field-1000", "quick-200"):
         monkeypatch.setitem(PROTOCOLS, name, tiny_protocol)
-    recipe = Recipe("tiny", "dm", 10, tiny, "quick-200")
-    monkeypatch.setattr("lqm.images.domain.fitting_recipe", lambda *_, **__: recipe)
+    tiny_graph = GraphProtocol("tiny", epochs=2, networks=1, full_networks=1)
+    monkeypatch.setitem(GRAPH_PROTOCOLS, "cat-500", tiny_graph)
 
 
-def test_condensing_saving_evaluating_and_loading(small_work):
+def test_the_readme_condenses_evaluates_and_trains(small_work, tiny):
     names = {}
-    exec(ON_DIGITS, names)  # noqa: S102
+    program = python_of("README.md", ("per_class=10", f"per_class=10, settings={tiny}"))
+    exec(program, names)  # noqa: S102
     assert names["small"].manifest["per_class"] == 10
-    assert len(names["small"].manifest["scores"]) == 1
-    assert Path("digits-10", "manifest.json").exists()
+    assert names["small"].manifest["method"] == "dm"
+    assert Path("runs", "digits-10", "manifest.json").exists()
+    assert names["images"].shape == (100, 1, 8, 8)
+    assert len(names["labels"]) == 100
 
 
 def test_images_of_ones_own(small_work):
@@ -46,37 +58,32 @@ def test_images_of_ones_own(small_work):
         "test_images": images,
         "test_labels": labels,
     }
-    exec(ON_OWN_IMAGES.replace('"steps": 100', '"steps": 5'), names)  # noqa: S102
+    exec(python_of("docs/tutorial-images.md", ('"steps": 100', '"steps": 5')), names)  # noqa: S102
     assert names["small"].class_names == ("cat", "dog")
     assert Path("runs", "mine", "manifest.json").exists()
     assert len(names["source"].test.labels) == 4, "a fifth of each class"
 
 
-def test_the_python_of_the_page_on_speed(small_work, monkeypatch):
-    monkeypatch.setattr("lqm.tune_allocator", lambda: True, raising=False)  # not in the process of all tests
-    names = {}
-    for block in re.findall(r"```python\n(.*?)```", SPEED.read_text(), flags=re.DOTALL):
-        exec(textwrap.dedent(block).replace("encoders=100", "encoders=2"), names)  # noqa: S102
-    assert names["sketch"].encoders == 2
-    assert names["small"].manifest["sketch"]["encoders"] == 2
-
-
-def test_a_graph_of_ones_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(
-        GRAPH_PROTOCOLS, "cat-500", GraphProtocol("tiny", epochs=2, networks=1, full_networks=1)
-    )
-    labels = torch.arange(60) % 2
+def test_a_graph_of_ones_own(small_work):
     names = {
         "lqm": lqm,
         "features": torch.rand(60, 5),
         "edges": torch.randint(60, (2, 150)),
-        "labels": labels,
+        "labels": torch.arange(60) % 2,
     }
-    page = ON_OWN_GRAPH.replace('"steps": 500', '"steps": 3').replace('"epochs": 200', '"epochs": 2')
-    exec(page, names)  # noqa: S102
+    smaller = ('"steps": 500', '"steps": 3'), ('"epochs": 200', '"epochs": 2')
+    exec(python_of("docs/tutorial-graphs.md", *smaller), names)  # noqa: S102
     assert names["small"].class_names == ("theory", "vision")
     assert len(names["found"].repeats) == 2
+
+
+def test_the_python_of_the_page_on_speed(small_work, monkeypatch):
+    monkeypatch.setattr("lqm.tune_allocator", lambda: True, raising=False)  # not in the process of all tests
+    names = {}
+    smaller = ("encoders=100", "encoders=2"), ('"steps": 300', '"steps": 3')
+    exec(python_of("docs/speed.md", *smaller), names)  # noqa: S102
+    assert names["sketch"].encoders == 2
+    assert names["small"].manifest["sketch"]["encoders"] == 2
 
 
 def test_everything_that_has_a_name_is_named():
@@ -91,4 +98,29 @@ def test_everything_that_has_a_name_is_named():
     of_images = (*METHODS, *SOURCES, *NETWORKS, *PROTOCOLS)
     of_graphs = (*GRAPH_METHODS, *CONTINUAL_METHODS, *GRAPH_NETWORKS, *GRAPH_PROTOCOLS)
     for name in (*DISTANCES, *of_images, *of_graphs):
-        assert f"`{name}`" in PAGE.read_text()
+        assert f"`{name}`" in README
+
+
+def test_every_setting_of_a_method_is_in_its_page():
+    from dataclasses import fields
+
+    from lqm.graphs.methods import METHODS as GRAPH_METHODS
+    from lqm.images.methods import METHODS
+
+    pages = {"docs/methods.md": METHODS, "docs/graphs.md": GRAPH_METHODS}
+    for page, methods in pages.items():
+        text = (ROOT / page).read_text()
+        for method in methods.values():
+            for field in fields(method.settings):
+                assert f"`{field.name}`" in text, (page, field.name)
+
+
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 200
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"(?:\]\(|src=\")([^)\s\"#]+)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
