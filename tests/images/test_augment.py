@@ -1,14 +1,16 @@
 import pytest
 import torch
 
-from lqm.images.augment import OPERATIONS, Record, augment, draw
+from lqm.images.augment import OPERATIONS, AugmentationParameters, augment, draw
 
 IMAGES = torch.randn(5, 3, 16, 16, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 NUMBERS = {"color": 3, "crop": 2, "cutout": 2, "flip": 1, "scale": 2, "rotate": 1}
 
 
 def record(operation, *numbers):
-    return Record(operation, torch.tensor(numbers, dtype=torch.float64).view(-1, NUMBERS[operation]))
+    return AugmentationParameters(
+        operation, torch.tensor(numbers, dtype=torch.float64).view(-1, NUMBERS[operation])
+    )
 
 
 def random_record(operation, rows=1):
@@ -30,9 +32,12 @@ def test_one_record_replayed_on_batches_of_any_length_does_the_same_to_each_imag
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_row_a_image_gives_each_its_own_numbers(operation):
     own = random_record(operation, rows=5)
-    assert own.numbers.shape == (5, NUMBERS[operation])
+    assert own.parameters.shape == (5, NUMBERS[operation])
     together = augment(IMAGES, own)
-    alone = [augment(IMAGES[i : i + 1], Record(operation, own.numbers[i : i + 1])) for i in range(5)]
+    alone = [
+        augment(IMAGES[i : i + 1], AugmentationParameters(operation, own.parameters[i : i + 1]))
+        for i in range(5)
+    ]
     torch.testing.assert_close(together, torch.cat(alone))
 
 

@@ -3,7 +3,6 @@ import re
 import numpy as np
 import pytest
 import torch
-from lqm.images.methods.coreset import random_images
 from sklearn.metrics import recall_score
 
 from lqm.engine.randomness import generator, seeded
@@ -15,6 +14,7 @@ from lqm.images.evaluation import (
     latent_match,
     score,
 )
+from lqm.images.methods.coresets import random_images
 from lqm.images.networks import ConvNet
 from lqm.images.sources import pick
 from lqm.images.training import predict, train

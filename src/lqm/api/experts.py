@@ -91,14 +91,8 @@ def train_experts(request: ExpertsRequest) -> Experts:
                 warn(f"{len(keys) - len(missing)} of {len(keys)} snapshots are there already")
         with Progress("experts", len(missing), shown=request.show_progress) as bar:
             for done, (network, epoch) in enumerate(missing, start=1):
-                made = snapshot(
-                    problem,
-                    settings,
-                    network,
-                    epoch,
-                    lambda n=network, e=epoch: writer.read(n, e - 1).tensors(),  # type: ignore[misc]
-                    epochs=request.epochs,
-                )
+                before = writer.read(network, epoch - 1).tensors() if epoch else {}
+                made = snapshot(problem, settings, network, epoch, before, epochs=request.epochs)
                 writer.write((network, epoch), made)
                 right, seen = made["counts"].tolist()
                 bar.update(done, {"accuracy so far": right / seen} if seen else {})
@@ -183,14 +177,12 @@ def _own_experts(request: Any, needed: ExpertsNeeded, source: Any) -> ExpertSour
         show_progress=request.show_progress,
     )
 
+    temporary = tempfile.TemporaryDirectory() if request.out is None else None
+
     @cache
     def trained() -> Experts:
-        if request.out is not None:
-            return train_experts(replace(training, out=Path(request.out) / "experts"))
-        temporary = tempfile.TemporaryDirectory()
-        bank = train_experts(replace(training, out=Path(temporary.name) / "experts"))
-        bank.temporary = temporary  # type: ignore[attr-defined]
-        return bank
+        folder = Path(temporary.name if temporary else request.out)
+        return train_experts(replace(training, out=folder / "experts"))
 
     record = {"networks": needed.networks, "epochs": needed.epochs, "settings": asdict(needed.settings)}
     return ExpertSource(trained, record)

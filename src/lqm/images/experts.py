@@ -48,7 +48,7 @@ def snapshot(
     settings: ExpertSettings,
     network: int,
     number: int,
-    before: Callable[[], State],
+    before: State,
     *,
     epochs: int = 0,
     spacing: int | None = None,
@@ -60,7 +60,7 @@ def snapshot(
         settings: of the training.
         network: which of them.
         number: which snapshot.
-        before: the snapshot before it.
+        before: the snapshot before it; nothing for the first.
         epochs: of the whole training, by which the schedule goes.
         spacing: random batches from one snapshot to the next; an epoch if not given.
     """
@@ -70,7 +70,7 @@ def snapshot(
     )
     if number == 0:
         return student.state()
-    student.load_state(before())
+    student.load_state(before)
     student.set_rate(settings.learning_rate * _decay(settings, number - 1, epochs))
     stage = _stage(network, number)
     draws = generator(problem.seed, "trajectory batches", stage)
@@ -104,9 +104,8 @@ class TrajectoryEncoders:
             network, epoch = divmod(n, experts.epochs + 1)
             return experts.snapshot(network, epoch).tensors()
         network, number = divmod(n, SNAPSHOTS)
-        return snapshot(
-            self._problem, self._settings, network, number, lambda: before(n - 1), spacing=SPACING
-        )
+        earlier = before(n - 1) if number else {}
+        return snapshot(self._problem, self._settings, network, number, earlier, spacing=SPACING)
 
     def loaded(self, state: State) -> Encoder:
         """The network as it was, and its accuracy on what it had learned from."""
