@@ -18,7 +18,7 @@ from lqm.evaluation.spread import Spread
 from lqm.methods.plan import Following, Plan, learn
 from lqm.utils.errors import ArtifactError, ConfigError
 from lqm.utils.log import warn
-from lqm.utils.settings import Count, check
+from lqm.utils.settings import Count, NotNegative, check
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -81,6 +81,8 @@ def run_condensation(request: CondenseRequest) -> CondensedSet:
 def _check_following(request: CondenseRequest) -> None:
     """Refuse ways to follow a run that can't be."""
     check("evaluate_every", request.evaluate_every, Count | None)
+    check("seed", request.seed, int)
+    check("checkpoint_seconds", request.checkpoint_seconds, NotNegative)
     if request.tensorboard:
         if request.out is None:
             raise ConfigError("tensorboard writes to the run's folder, and there is none; give one as out")

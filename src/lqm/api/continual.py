@@ -137,6 +137,7 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
     """See `continual`."""
     device = resolve_device(request.device)
     check("repeats", request.repeats, Count)
+    check("seed", request.seed, int)
     matched = chosen_distance(request.distance)
     checked = check_request(request.method, matched, request.budget, request.settings or {}, request.scoring)
     sketch = open_sketch(request.sketch, recorded(request.out)["config"])

@@ -47,6 +47,7 @@ def train_experts(request: ExpertsRequest) -> Experts:
     """See `experts`."""
     for name in ("networks", "epochs"):
         check(name, getattr(request, name), Count)
+    check("seed", request.seed, int)
     if request.out is None:
         raise ConfigError("experts need a folder; give one as out")
     domain = domain_of(request)
@@ -144,8 +145,8 @@ def experts_for(
     most = bank.networks * (bank.epochs + 1)
     if isinstance(request, SketchRequest) and request.encoders > most:
         raise ConfigError(
-            f"the experts in {bank.path} have {most} snapshots; ask for {most} encoders at most, or train "
-            "more with `lqm experts`"
+            f"this sketch uses {most} snapshots of the experts in {bank.path}; ask for {most} encoders at "
+            "most, or train more with `lqm experts` and sketch in another folder"
         )
     if needed:
         bank.networks = needed.networks

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lqm.banks import Sketch
+from lqm.banks import EXPERTS, Experts, Sketch
 from lqm.condensed.artefact import DATA_FILE, MANIFEST, read_artefact
 from lqm.engine.run import EVALUATIONS, METRICS, in_use, last_line
 from lqm.evaluation.history import accuracy_of
@@ -63,6 +63,8 @@ def _summary(folder: Path) -> RunSummary:
         config = stored["config"]
         if "sketched" in config:
             run = _sketch(run, config["sketched"])
+        elif list(config) == [EXPERTS.entry]:
+            run = _experts(run, config[EXPERTS.entry])
         elif "stream" in config:
             run = _stream(run, config)
         else:
@@ -95,6 +97,17 @@ def _condensation(run: RunSummary, config: Config, asked: int) -> RunSummary:
         steps=f"{made:,}/{asked:,}" if asked and asked >= made else f"{made:,}",
         accuracy=_accuracy(run.folder, manifest if run.state == "done" else {}),
     )
+
+
+def _experts(run: RunSummary, config: Config) -> RunSummary:
+    run = replace(run, method="experts", source=config["source"]["name"])
+    if not EXPERTS.paths(run.folder):
+        return run
+    try:
+        bank = Experts(run.folder)
+        return replace(run, state="done", size=f"{bank.networks:,}", steps=f"{bank.epochs:,}")
+    except ArtifactError:
+        return run
 
 
 def _sketch(run: RunSummary, config: Config) -> RunSummary:

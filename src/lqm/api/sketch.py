@@ -45,7 +45,14 @@ def make_sketch(request: SketchRequest) -> Sketch:
         raise ConfigError("a sketch needs a folder; give one as out")
     for name in ("encoders", "max_per_class"):
         check(name, getattr(request, name), Count)
+    check("seed", request.seed, int)
     check("real_batch", request.real_batch, Count | None)
+    if request.classes_per_task is None:
+        for name in ("order", "order_seed", "inter_task_edges", "remainder", "split_seed"):
+            if getattr(request, name) != getattr(SketchRequest, name):
+                raise ConfigError(
+                    f"{name} is for a stream of tasks; give classes_per_task too, or leave it out"
+                )
     config, machine, notes, sketcher = _plan(request)
     size = FINENESS * request.max_per_class
     with BankWriter(Path(request.out), SKETCH, config, machine) as writer:

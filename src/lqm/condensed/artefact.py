@@ -117,6 +117,8 @@ def _why_no_set(folder: Path) -> str:
         return f"{folder} holds a stream of tasks that is not finished; give its command again"
     if any(folder.glob("encoder-*.safetensors")):
         return f"{folder} is a sketch; give it to `lqm condense` with --sketch, or name a condensed set"
+    if any(folder.glob("snapshot-*.safetensors")):
+        return f"{folder} holds experts; give it to `lqm condense` with --experts, or name a condensed set"
     if (folder / "run.json").exists():
         return f"{folder} holds a run that is not finished; give its command again"
     if runs := sorted(found.parent for found in folder.glob(f"*/{MANIFEST}")):

@@ -61,8 +61,10 @@ def _prepare(choices: Choices) -> Prepared:
     source, settings, request = choices.source, choices.settings, choices.request
     count = 1 if choices.sketching else _per_class(choices.recipe.per_class, source)
     own = request.network if not isinstance(request.network, str | None) else None
-    if own is not None and (choices.sketch or choices.experts):
-        raise ConfigError("a sketch and experts have networks of their own; leave the network out")
+    if own is not None and (choices.sketching or choices.sketch or choices.experts):
+        raise ConfigError(
+            "a sketch and experts need a network that has a name, such as convnet; leave yours out"
+        )
     problem = ImageProblem(
         class_names=source.class_names,
         counts=(count,) * len(source.class_names),

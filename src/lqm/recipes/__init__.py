@@ -19,7 +19,7 @@ class Recipe:
 
     Attributes:
         settings: what differs from the method's defaults.
-        protocol: how the result is to be judged.
+        protocol: how the result is to be evaluated.
         paper: the accuracy in percent that the papers report, by distance.
         cost: what it takes on two cores, about.
     """

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from lqm.utils.errors import ConfigError
+
 _NAMES = {"start": "init", "start_steps": "init_steps", "stepping": "update"}
 _VALUES = {"one-by-one": "per-class"}
 
@@ -10,10 +12,16 @@ _VALUES = {"one-by-one": "per-class"}
 def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings by the names that they have now.
 
+    Raises:
+        ConfigError: when a setting is given by its old and by its new name.
+
     Example:
         >>> current_settings({"steps": 5, "start": "noise", "stepping": "one-by-one"})
         {'steps': 5, 'init': 'noise', 'update': 'per-class'}
     """
+    for old, name in _NAMES.items():
+        if old in settings and name in settings:
+            raise ConfigError(f"{old} is the old name of {name}, and both are given; leave {old} out")
     return {
         _NAMES.get(name, name): _VALUES.get(value, value) if isinstance(value, str) else value
         for name, value in settings.items()

@@ -59,7 +59,7 @@ class ContinualPlan:
     """A stream and how it is to be learned.
 
     Attributes:
-        request: method, distance, settings and the way of judging.
+        request: method, distance, settings and the way of scoring.
         stream: the tasks.
         counts: nodes of each class in the memory of each task; empty without a memory.
         config: what makes the run this run; another one is refused in the same folder.

@@ -84,7 +84,7 @@ class GradientMatching:
 def _gradients(encoder: ClassifyingEncoder, batch: Batch, *, live: bool) -> list[Gradient]:
     """The gradient of each class of a batch; `live` ones can be differentiated again."""
     found = []
-    parameters = list(encoder.network.parameters())
+    parameters = [weight for weight in encoder.network.parameters() if weight.requires_grad]
     with torch.enable_grad():
         for images, label in zip(batch.by_class(batch.inputs), batch.classes, strict=True):
             (logits,) = encoder.readouts(images)
