@@ -31,7 +31,7 @@ def test_condense(tmp_path, options, reason):
 @pytest.mark.parametrize(
     ("source", "options", "reason"),
     [
-        ("digits", {"network": own_network}, "network that has a name.*leave yours out"),
+        ("digits", {"network": own_network}, "network that has a name.*leave the network of your own out"),
         ("digits", {"order": "shuffled"}, "order is for a stream.*classes_per_task"),
         ("digits-knn", {"split_seed": 3}, "split_seed is for a stream.*classes_per_task"),
         ("digits", {"seed": None}, "seed = None"),

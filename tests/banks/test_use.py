@@ -25,7 +25,7 @@ def test_a_network_of_ones_own_is_refused(digits, folder):
     def own(shape, classes):
         return nn.Sequential(nn.Flatten(), nn.Linear(64, classes))
 
-    with pytest.raises(ConfigError, match=r"sketch.*leave the network out"):
+    with pytest.raises(ConfigError, match=r"sketch.*leave the network of your own out"):
         condense(digits, folder, network=own)
 
 

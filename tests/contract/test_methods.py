@@ -245,7 +245,7 @@ def test_a_network_of_the_users_own_is_used(methods, method):
 
 @pytest.mark.parametrize("method", WITH_EXPERTS)
 def test_experts_have_networks_of_their_own(methods, method):
-    with pytest.raises(ConfigError, match=r"experts.*leave the network out"):
+    with pytest.raises(ConfigError, match=r"experts.*leave the network of your own out"):
         condense(methods, "images", method, network=own_network)
 
 
