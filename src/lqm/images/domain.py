@@ -63,7 +63,8 @@ def _prepare(choices: Choices) -> Prepared:
     own = request.network if not isinstance(request.network, str | None) else None
     if own is not None and (choices.sketching or choices.sketch or choices.experts):
         raise ConfigError(
-            "a sketch and experts need a network that has a name, such as convnet; leave the network of your own out"
+            "a sketch and experts need a network that has a name, such as convnet; "
+            "leave the network of your own out"
         )
     problem = ImageProblem(
         class_names=source.class_names,
