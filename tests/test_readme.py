@@ -40,8 +40,8 @@ def test_the_readme_condenses_evaluates_and_trains(small_work, tiny):
     names = {}
     program = python_of("README.md", ("per_class=10", f"per_class=10, settings={tiny}"))
     exec(program, names)  # noqa: S102
-    assert names["small"].manifest["per_class"] == 10
-    assert names["small"].manifest["method"] == "dm"
+    assert names["condensed"].manifest["per_class"] == 10
+    assert names["condensed"].manifest["method"] == "dm"
     assert Path("runs", "digits-10", "manifest.json").exists()
     assert names["images"].shape == (100, 1, 8, 8)
     assert len(names["labels"]) == 100
@@ -59,7 +59,7 @@ def test_images_of_ones_own(small_work):
         "test_labels": labels,
     }
     exec(python_of("docs/tutorial-images.md", ('"steps": 100', '"steps": 5')), names)  # noqa: S102
-    assert names["small"].class_names == ("cat", "dog")
+    assert names["condensed"].class_names == ("cat", "dog")
     assert Path("runs", "mine", "manifest.json").exists()
     assert len(names["source"].test.labels) == 4, "a fifth of each class"
 
@@ -73,7 +73,7 @@ def test_a_graph_of_ones_own(small_work):
     }
     smaller = ('"steps": 500', '"steps": 3'), ('"epochs": 200', '"epochs": 2')
     exec(python_of("docs/tutorial-graphs.md", *smaller), names)  # noqa: S102
-    assert names["small"].class_names == ("theory", "vision")
+    assert names["condensed"].class_names == ("theory", "vision")
     assert len(names["found"].repeats) == 2
 
 
@@ -83,7 +83,7 @@ def test_the_python_of_the_page_on_speed(small_work, monkeypatch):
     smaller = ("encoders=100", "encoders=2"), ('"steps": 300', '"steps": 3')
     exec(python_of("docs/speed.md", *smaller), names)  # noqa: S102
     assert names["sketch"].encoders == 2
-    assert names["small"].manifest["sketch"]["encoders"] == 2
+    assert names["condensed"].manifest["sketch"]["encoders"] == 2
 
 
 def test_everything_that_has_a_name_is_named():

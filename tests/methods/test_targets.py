@@ -10,6 +10,7 @@ from scipy.stats import chisquare
 
 from lqm.methods.encoders import Encoders
 from lqm.methods.targets import LiveTargets, RealGroup
+from lqm.utils.errors import ConfigError
 
 SIZES = st.integers(1, 6)
 
@@ -134,3 +135,13 @@ def test_another_seed_draws_other_targets():
     draws = [[at(i) for i in range(60)] for _, at, _ in (targets(2, 5, seed) for seed in (0, 0, 1))]
     assert draws[0] == draws[1]
     assert draws[0] != draws[2]
+
+
+@pytest.mark.parametrize(("reuse", "window"), [(2, 1), (1, 2)])
+def test_targets_are_kept_only_under_encoders_that_can_be_made_again(reuse, window):
+    class Learning(Numbers):
+        replayable = False
+
+    LiveTargets(Learning(), NoRecords(), Drawing(), 0)
+    with pytest.raises(ConfigError, match="reuse = 1 and window = 1"):
+        LiveTargets(Learning(), NoRecords(), Drawing(), 0, reuse=reuse, window=window)

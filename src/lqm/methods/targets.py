@@ -12,6 +12,7 @@ from lqm.methods.batch import Batch
 from lqm.methods.encoders import Encoder, Encoders
 from lqm.methods.objectives import Objective, Samples
 from lqm.methods.objectives.features import FeatureMatching
+from lqm.utils.errors import ConfigError
 
 
 class GroupTarget(NamedTuple):
@@ -95,6 +96,11 @@ class LiveTargets:
         window: int = 1,
         rounds: int = 1,
     ) -> None:
+        if (reuse > 1 or window > 1) and not encoders.replayable:
+            raise ConfigError(
+                "targets that serve several steps are made again after a resume, which needs encoders that "
+                "depend on (seed, n) alone; give reuse = 1 and window = 1"
+            )
         self._encoders, self._real, self._objective, self._seed = encoders, real, objective, seed
         self._reuse, self._window, self._rounds = reuse, window, rounds
         self._kept: dict[int, Target] = {}
