@@ -115,7 +115,7 @@ class Graphs:
         self.source = lqm.load_graph("digits-knn")
         graph, by_class = self.source.graph, self.source.by_class
         self.real = population(graph, by_class, self.source.class_names, 1)
-        self.records = self.real.own
+        self.records = self.real.propagated
 
     def problem(self, spec, settings, counts=None, **given):
         return GraphProblem(

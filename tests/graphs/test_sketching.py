@@ -71,7 +71,7 @@ def test_cat_from_a_sketch_is_the_plain_loop_over_all_real_nodes(real, folder, d
         sketch=Sketch(folder),
         real=real,
     )
-    ours = METHODS["cat"].build(problem, CaTSettings(width=WIDTH, learning_rate=0.01))
+    ours = METHODS["cat"].build(problem, CaTSettings(width=WIDTH, learning_rate=0.01, lengths="free"))
     features = ours.synthetic.features.detach().clone().requires_grad_()
     adam = torch.optim.Adam([features], lr=0.01)
     for step in range(8):

@@ -3,14 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
+import numpy as np
 import torch
+from scipy.sparse import issparse
 from torch import Tensor
 
 from lqm.engine.randomness import generator
 from lqm.graphs.graph import Features, Graph, dense, rows
 from lqm.graphs.propagation import propagate
 from lqm.methods.rules import RULES
+
+# The features of a real node that is kept without its edges: A_hat^hops X, or its own.
+NodeFeatures = Literal["propagated", "own"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +41,23 @@ class Population:
     def width(self) -> int:
         """Number of features."""
         return int(self.own[0].shape[1])
+
+    @cached_property
+    def lengths(self) -> list[Tensor]:
+        """The length of each node's propagated features, by class, [n_c]."""
+        return [row_lengths(part) for part in self.propagated]
+
+    def choices(self, label: int) -> Tensor:
+        """Numbers of the nodes of a class that can stand for it: none whose features are all 0.
+
+        A node of features 0 has no direction, and no gradient gives it one. Both its own features and the
+        propagated ones count; if no node has both, the propagated ones do; if none has these, all nodes.
+        """
+        heard = self.lengths[label] > 0
+        for kept in (heard & (row_lengths(self.own[label]) > 0), heard):
+            if kept.any():
+                return kept.nonzero()[:, 0]
+        return torch.arange(self.sizes[label])
 
 
 def population(graph: Graph, by_class: Sequence[Tensor], class_names: Sequence[str], hops: int) -> Population:
@@ -61,26 +84,48 @@ def choose_nodes(
 ) -> Tensor:
     """Numbers, among the training nodes of a class, of `count` nodes: at random, or by one of `RULES`.
 
-    The rules use the propagated features. Nodes repeat if the class has fewer than `count`. The choice
-    depends on the seed, the class's name and the index.
+    The rules use the propagated features. Nodes repeat if the class has fewer than `count` that can stand for
+    it. The choice depends on the seed, the class's name and the index.
     """
-    size = population.sizes[label]
+    choices = population.choices(label)
     draws = generator(seed, f"nodes of {population.class_names[label]}", index)
     if rule == "random":
-        chosen = torch.randperm(size, generator=draws)[:count]
+        order = torch.randperm(population.sizes[label], generator=draws)
+        chosen = order[torch.isin(order, choices)][:count]
     else:
-        chosen = RULES[rule](dense(population.propagated[label]), min(count, size), draws)
+        known = dense(rows(population.propagated[label], choices))
+        chosen = choices[RULES[rule](known, min(count, len(choices)), draws)]
     return chosen[torch.arange(count) % len(chosen)]
 
 
 def chosen_features(
-    rule: str, population: Population, counts: Sequence[int], seed: int, index: int = 0
+    rule: str,
+    population: Population,
+    counts: Sequence[int],
+    seed: int,
+    index: int = 0,
+    *,
+    features: NodeFeatures = "propagated",
 ) -> Tensor:
-    """The features of the nodes that `choose_nodes` chooses of each class, class after class, [M, F]."""
-    return torch.cat(
-        [
-            dense(rows(population.own[label], choose_nodes(rule, population, label, count, seed, index)))
-            for label, count in enumerate(counts)
-            if count
-        ]
-    )
+    """The features of the nodes that `choose_nodes` chooses of each class, class after class, [M, F].
+
+    Features of a node's own that are all 0 give way to the propagated ones.
+    """
+    parts = []
+    for label, count in enumerate(counts):
+        if count:
+            nodes = choose_nodes(rule, population, label, count, seed, index)
+            found = dense(rows(population.propagated[label], nodes))
+            if features == "own":
+                own = dense(rows(population.own[label], nodes))
+                found = torch.where((own != 0).any(dim=1, keepdim=True), own, found)
+            parts.append(found)
+    return torch.cat(parts)
+
+
+def row_lengths(features: Features) -> Tensor:
+    """The Euclidean length of each row, [N]."""
+    if issparse(features):
+        return torch.from_numpy(np.sqrt(features.multiply(features).sum(axis=1))).reshape(-1)
+    lengths: Tensor = torch.linalg.vector_norm(features, dim=1)
+    return lengths

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
+import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from lqm.condensed import CondensedNodes
@@ -15,20 +16,33 @@ from lqm.methods.batch import Batch
 from lqm.methods.synthetic import Learnable, Synthetic
 
 Init = Literal["random", "noise", "herding", "k-centre", "k-means"]
+Lengths = Literal["real", "free"]
 
 
 class SyntheticNodes(Synthetic):
     """Nodes of all classes, learned by Adam.
 
+    Encoders see directions only, so nothing in the objective holds a node's length, and each update makes it
+    longer. Lengths that are `real` are those of the real nodes: what is learned is a direction, of length 1
+    at first, and a node x is that direction with the mean length l_c of its class's propagated features:
+
+        x = l_c * u / ||u||
+
+    Lengths that are `free` are left to Adam, as in the papers' code.
+
     Args:
         problem: what they stand for.
         init: the real nodes, or the noise, that they are at first.
         learning_rate: Adam's.
+        lengths: what holds the lengths of their features.
         restarts: whether each step begins with a fresh Adam.
     """
 
-    def __init__(self, problem: GraphProblem, init: Init, learning_rate: float, *, restarts: bool) -> None:
+    def __init__(
+        self, problem: GraphProblem, init: Init, learning_rate: float, lengths: Lengths, *, restarts: bool
+    ) -> None:
         self._problem, self._init, self.counts = problem, init, problem.counts
+        self._lengths = _real_lengths(problem) if lengths == "real" else None
         self._features = Learnable(
             "features",
             self._first,
@@ -42,7 +56,8 @@ class SyntheticNodes(Synthetic):
     @property
     def features(self) -> Tensor:
         """The features of all nodes, [M, F], class after class."""
-        return self._features.tensor
+        learned = self._features.tensor
+        return learned if self._lengths is None else F.normalize(learned) * self._lengths
 
     def batch(self, classes: Sequence[int], transforms: Sequence[Any] = ()) -> Batch:
         """The nodes of all classes, which are always compared together."""
@@ -55,11 +70,27 @@ class SyntheticNodes(Synthetic):
     def _first(self) -> Tensor:
         """Real nodes of each class as they are, or Glorot's noise; no class looks at another."""
         problem = self._problem
-        if self._init != "noise":
-            return chosen_features(self._init, problem.real, problem.counts, problem.seed)
-        parts = []
-        for name, count in zip(problem.class_names, problem.counts, strict=True):
-            bound = math.sqrt(6 / (count + problem.real.width))
-            draws = generator(problem.seed, f"noise of {name}")
-            parts.append(bound * (2 * torch.rand(count, problem.real.width, generator=draws) - 1))
-        return torch.cat(parts)
+        noise = torch.cat([self._noise(label) for label in range(len(problem.counts))])
+        if self._init == "noise":
+            first = noise
+        else:
+            first = chosen_features(self._init, problem.real, problem.counts, problem.seed, features="own")
+            first = torch.where((first != 0).any(dim=1, keepdim=True), first, noise)
+        return first if self._lengths is None else F.normalize(first)
+
+    def _noise(self, label: int) -> Tensor:
+        name, count, width = (
+            self._problem.class_names[label],
+            self._problem.counts[label],
+            self._problem.real.width,
+        )
+        draws = generator(self._problem.seed, f"noise of {name}")
+        return math.sqrt(6 / (count + width)) * (2 * torch.rand(count, width, generator=draws) - 1)
+
+
+def _real_lengths(problem: GraphProblem) -> Tensor:
+    """The mean length of the propagated features of each node's class, [M, 1]."""
+    means = torch.stack([lengths.mean() for lengths in problem.real.lengths])
+    # A class without any features has no length either; its noise has that of the others.
+    means = torch.where(means > 0, means, means[means > 0].mean())
+    return means.repeat_interleave(torch.tensor(problem.counts))[:, None].to(problem.device)

@@ -7,6 +7,10 @@ from lqm.utils.errors import ConfigError
 
 _NAMES = {"start": "init", "start_steps": "init_steps", "stepping": "update"}
 _VALUES = {"one-by-one": "per-class"}
+# What graphs were condensed and kept with before there was a choice.
+_BEFORE = {method: {"lengths": "free"} for method in ("cat", "puma")} | {
+    method: {"features": "own"} for method in ("random", "herding", "k-centre", "k-means", "er-gnn", "ssm")
+}
 
 
 def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,4 +44,6 @@ def current_config(config: Mapping[str, Any]) -> dict[str, Any]:
         settings = {
             name: value for name, value in settings.items() if name not in ("reuse", "window") or value != 1
         }
+    elif "budget" in config:
+        settings = _BEFORE.get(config.get("method", ""), {}) | settings
     return {**config, "settings": settings}

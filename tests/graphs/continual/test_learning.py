@@ -13,7 +13,7 @@ from lqm.graphs.continual.learning import (
     of_task,
     whole_graphs,
 )
-from lqm.graphs.continual.settings import LearningSettings, NoSettings, SubgraphSettings
+from lqm.graphs.continual.settings import LearningSettings, RealMemorySettings, SubgraphSettings
 from lqm.graphs.continual.storing import store_random, store_subgraph
 from lqm.graphs.networks import make_network
 from lqm.graphs.propagation import normalised_adjacency
@@ -96,7 +96,7 @@ def test_joint_with_inter_task_edges_trains_on_the_grown_graph_once():
 
 
 def random_memories(stream):
-    return [store_random(stream, task, [2, 3], 0, NoSettings()) for task in stream.tasks]
+    return [store_random(stream, task, [2, 3], 0, RealMemorySettings()) for task in stream.tasks]
 
 
 def of(memory):

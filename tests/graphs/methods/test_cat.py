@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F  # noqa: N812
 
 from benchmarks.plain_cat import PlainCaT
 from lqm.distances import DISTANCES
@@ -16,7 +17,7 @@ from lqm.utils.errors import DivergedError
 from tests.graphs.test_propagation import random_graph
 
 CPU = torch.device("cpu")
-FULL = CaTSettings(width=64)
+FULL = CaTSettings(width=64, learning_rate=1e-3, lengths="free")
 
 
 def nodes(seed=0, count=90, classes=3, density=0.05, names=("a", "b", "c")):
@@ -55,7 +56,66 @@ def test_steps_are_those_of_the_plain_loop(density):
         assert 3 * loss == pytest.approx(plain.step(i), rel=1e-3)
     # Adam moves a feature whose gradient is all but 0 by a whole step, up or down with the last bits.
     apart = (ours.synthetic.features - plain.features).abs() > 2e-5
+    assert apart.float().mean() < 0.05
+
+
+def test_lengths_are_held_by_learning_directions():
+    real, counts = nodes(), [4, 1, 7]
+    settings = CaTSettings(width=64, learning_rate=0.01, lengths="real")
+    ours = build(real, "lqm", counts, settings)
+    lengths = torch.tensor([float(np.linalg.norm(dense(part), axis=1).mean()) for part in real.propagated])
+    lengths = lengths.repeat_interleave(torch.tensor(counts))[:, None]
+    directions = (ours.synthetic.features / lengths).detach().requires_grad_()
+    adam = torch.optim.Adam([directions], lr=0.01)
+    for i in range(10):
+        weight, losses = weights(i), []
+        for propagated, own in zip(real.propagated, directions.split(counts), strict=True):
+            embedded = [F.normalize((x @ weight).relu(), dim=1) for x in (dense(propagated), own)]
+            lqm = DISTANCES["lqm"]
+            losses.append(lqm.loss(lqm.target(embedded[0], len(own)), embedded[1]))
+        adam.zero_grad()
+        sum(losses).backward()
+        adam.step()
+        assert 3 * ours.step(i)["loss"] == pytest.approx(sum(losses).item(), rel=1e-3)
+    found = ours.result().features
+    torch.testing.assert_close(found.norm(dim=1, keepdim=True), lengths)
+    apart = (found - lengths * F.normalize(directions)).abs() > 1e-3
     assert apart.float().mean() < 0.01
+    free = build(real, "lqm", counts, CaTSettings(width=64, learning_rate=0.5, lengths="free"))
+    for i in range(10):
+        free.step(i)
+    assert (free.result().features.norm(dim=1, keepdim=True) > 2 * lengths).all(), "nothing holds them"
+
+
+@pytest.mark.parametrize("init", ["random", "herding", "k-centre", "k-means"])
+@pytest.mark.parametrize("lengths", ["real", "free"])
+def test_no_synthetic_node_begins_or_ends_at_zero(init, lengths):
+    whole = nodes()
+    own, propagated = ([dense(part).clone() for part in parts] for parts in (whole.own, whole.propagated))
+    own[0][1:] = 0  # one node with features
+    own[1][:] = 0  # none but after propagation
+    own[2][::2] = 0
+    propagated[2][1::4] = 0
+    real = Population(whole.class_names, own, propagated)
+    learner = build(real, "lqm", [3, 4, 5], CaTSettings(width=64, init=init, lengths=lengths))
+    for i in range(3):
+        before = learner.result().features
+        assert (before.norm(dim=1) > 0).all()
+        learner.step(i)
+        assert (learner.result().features != before).any(dim=1).all(), "each node learns"
+
+
+def test_a_class_without_any_features_begins_with_noise():
+    whole = nodes()
+    own, propagated = ([dense(part).clone() for part in parts] for parts in (whole.own, whole.propagated))
+    own[1][:] = propagated[1][:] = 0
+    real = Population(whole.class_names, own, propagated)
+    for lengths in ("real", "free"):
+        learner = build(real, "lqm", [2, 2, 2], CaTSettings(width=64, lengths=lengths))
+        learner.step(0)
+        found = learner.result().features
+        assert torch.isfinite(found).all()
+        assert (found.norm(dim=1) > 0).all()
 
 
 @pytest.mark.parametrize("distance", ["mean", "lqm", "lqm-ad"])
@@ -63,7 +123,7 @@ def test_steps_are_those_of_the_plain_loop(density):
 @pytest.mark.parametrize("init", ["random", "noise", "herding"])
 def test_tasks_that_share_encoders_become_what_each_becomes_alone(distance, updates, init):
     one, two = nodes(seed=1, names="abc"), nodes(seed=2, count=60, names="def")
-    settings = CaTSettings(width=64, updates=updates, init=init)
+    settings = CaTSettings(width=64, updates=updates, init=init, lengths="free")
     both = build(joined([one, two]), distance, [2, 1, 3, 2, 2, 2], settings)
     alone = [build(task, distance, counts, settings) for task, counts in ((one, [2, 1, 3]), (two, [2, 2, 2]))]
     for i in range(8):
@@ -132,7 +192,7 @@ def test_classes_are_embedded_in_chunks_without_a_difference(monkeypatch):
 
 
 def test_the_init_is_distinct_nodes_of_the_class_as_they_are():
-    real = nodes()
+    real = nodes(density=0.9)
     counts = [size - 1 for size in real.sizes]
     condensed = build(real, "lqm", counts, FULL).result()
     for label, own in enumerate(real.own):
@@ -157,7 +217,9 @@ def test_what_diverges_is_named():
 
 def test_puma_is_cat_with_wide_encoders_that_are_used_again():
     real = nodes()
-    puma = build(real, "lqm", [2, 2, 2], PUMASettings(width=64, updates=4), "puma")
+    puma = build(
+        real, "lqm", [2, 2, 2], PUMASettings(width=64, updates=4, learning_rate=1e-3, lengths="free"), "puma"
+    )
     first = puma.synthetic.features.detach().clone()
     puma.step(0)
     by_hand = first.clone().requires_grad_()

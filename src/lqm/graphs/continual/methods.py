@@ -9,6 +9,7 @@ from lqm.graphs.continual.settings import (
     LearningSettings,
     NoSettings,
     PUMAReplaySettings,
+    RealMemorySettings,
     ReplaySettings,
     SubgraphSettings,
 )
@@ -50,7 +51,7 @@ CONTINUAL_METHODS: dict[str, ContinualMethod] = {
     "joint": ContinualMethod(LearningSettings),
     "cat": _condensed("cat", CondensedReplaySettings),
     "puma": _condensed("puma", PUMAReplaySettings),
-    "random": ContinualMethod(ReplaySettings, store=store_random),
-    "er-gnn": ContinualMethod(ReplaySettings, store=store_nearest_to_mean),
+    "random": ContinualMethod(ReplaySettings, RealMemorySettings, store=store_random),
+    "er-gnn": ContinualMethod(ReplaySettings, RealMemorySettings, store=store_nearest_to_mean),
     "ssm": ContinualMethod(ReplaySettings, SubgraphSettings, store=store_subgraph),
 }

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 from pydantic.dataclasses import dataclass
 
 from lqm.graphs.networks import check_spec
+from lqm.graphs.population import NodeFeatures
 from lqm.utils.names import choose
 from lqm.utils.old_names import current_settings
 from lqm.utils.settings import Count, NotNegative, Positive, make_settings
@@ -82,11 +83,23 @@ class PUMAReplaySettings(CondensedReplaySettings):
 
 @dataclass(frozen=True, config={"extra": "forbid"})
 class NoSettings:
-    """Of a memory about which nothing can be set."""
+    """Of a method without a memory."""
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
-class SubgraphSettings:
+class RealMemorySettings:
+    """Of a memory of real nodes.
+
+    Attributes:
+        features: of a stored node, which leaves most of its neighbours behind: those that it has after one
+            propagation in the task's graph, or its own.
+    """
+
+    features: NodeFeatures = "propagated"
+
+
+@dataclass(frozen=True, config={"extra": "forbid"})
+class SubgraphSettings(RealMemorySettings):
     """Of a sparsified subgraph memory.
 
     Attributes:

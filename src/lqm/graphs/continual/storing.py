@@ -9,10 +9,11 @@ from torch import Tensor
 
 from lqm.condensed import CondensedNodes
 from lqm.engine.randomness import generator, seeded
-from lqm.graphs.continual.settings import NoSettings, SubgraphSettings
-from lqm.graphs.graph import Graph, dense
+from lqm.graphs.continual.settings import RealMemorySettings, SubgraphSettings
+from lqm.graphs.graph import Graph, dense, rows
 from lqm.graphs.networks import Inputs, make_network
-from lqm.graphs.population import choose_nodes, population
+from lqm.graphs.population import Population, choose_nodes, population
+from lqm.graphs.propagation import propagate
 from lqm.graphs.stream import Stream, Task
 
 # A task of a stream, how many nodes of each of its classes to keep, a seed, the settings: what is kept.
@@ -22,14 +23,14 @@ _ENCODER, _EMBEDDING = "gcn:width=512:depth=2", 256
 
 
 def store_random(
-    stream: Stream, task: Task, counts: Sequence[int], seed: int, settings: NoSettings
+    stream: Stream, task: Task, counts: Sequence[int], seed: int, settings: RealMemorySettings
 ) -> CondensedNodes:
     """Random training nodes of each class, without edges."""
-    return _kept(stream, task, _random_nodes(stream, task, counts, seed), edges=False)
+    return _kept(stream, task, _random_nodes(stream, task, counts, seed), settings)
 
 
 def store_nearest_to_mean(
-    stream: Stream, task: Task, counts: Sequence[int], seed: int, settings: NoSettings
+    stream: Stream, task: Task, counts: Sequence[int], seed: int, settings: RealMemorySettings
 ) -> CondensedNodes:
     """ER-GNN (Zhou & Cao 2021), "mean of feature": the nodes nearest to the mean embedding of their class.
 
@@ -39,12 +40,12 @@ def store_nearest_to_mean(
     then keeps the nodes least similar to the mean, which is a slip: here it is the nearest, as in the paper.
     """
     nearest = []
-    embeddings = random_embeddings(task.graph, seed)
-    for nodes, count in zip(task.by_class, counts, strict=True):
-        own = embeddings[nodes]
-        distances = (own - own.mean(dim=0)).norm(dim=1)
-        nearest.append(nodes[distances.argsort(stable=True)[:count]])
-    return _kept(stream, task, torch.cat(nearest), edges=False)
+    embeddings, real = random_embeddings(task.graph, seed), _real(stream, task)
+    for label, (nodes, count) in enumerate(zip(task.by_class, counts, strict=True)):
+        choices = nodes[real.choices(label)]
+        distances = (embeddings[choices] - embeddings[nodes].mean(dim=0)).norm(dim=1)
+        nearest.append(choices[distances.argsort(stable=True)[:count]])
+    return _kept(stream, task, torch.cat(nearest), settings)
 
 
 def store_subgraph(
@@ -66,7 +67,7 @@ def store_subgraph(
         ].tolist()
     stored = set(centres.tolist())
     beside = torch.tensor([node for node in dict.fromkeys(context) if node not in stored], dtype=torch.int64)
-    return _kept(stream, task, centres, beside, edges=True)
+    return _kept(stream, task, centres, settings, beside, edges=True)
 
 
 @torch.no_grad()
@@ -80,8 +81,7 @@ def random_embeddings(graph: Graph, seed: int) -> Tensor:
 
 def _random_nodes(stream: Stream, task: Task, counts: Sequence[int], seed: int) -> Tensor:
     """Random training nodes of each class: the same that a condensation starts from."""
-    names = stream.names(task)
-    real = population(task.graph, task.by_class, names, hops=0)
+    real = _real(stream, task)
     return torch.cat(
         [
             nodes[choose_nodes("random", real, label, count, seed)]
@@ -90,15 +90,29 @@ def _random_nodes(stream: Stream, task: Task, counts: Sequence[int], seed: int) 
     )
 
 
+def _real(stream: Stream, task: Task) -> Population:
+    return population(task.graph, task.by_class, stream.names(task), hops=1)
+
+
 def _kept(
-    stream: Stream, task: Task, nodes: Tensor, context: Tensor | None = None, *, edges: bool
+    stream: Stream,
+    task: Task,
+    nodes: Tensor,
+    settings: RealMemorySettings,
+    context: Tensor | None = None,
+    *,
+    edges: bool = False,
 ) -> CondensedNodes:
     """Nodes of a task as a set: first those with a label, then those beside them without."""
     beside = nodes[:0] if context is None else context
-    part = task.graph.part(torch.cat([nodes, beside]))
+    stored = torch.cat([nodes, beside])
+    part = task.graph.part(stored)
+    features = part.features
+    if settings.features == "propagated":
+        features = rows(propagate(task.graph.features, task.graph.adjacency), stored)
     pairs = np.stack(part.adjacency.nonzero()) if edges else np.zeros((2, 0))
     return CondensedNodes(
-        dense(part.features),
+        dense(features),
         torch.cat([part.labels[: len(nodes)], torch.full_like(beside, -1)]),
         stream.class_names,
         {},

@@ -9,7 +9,7 @@ from lqm.graphs.encoders import Activation, RandomEncoders
 from lqm.graphs.problem import GraphProblem
 from lqm.graphs.real import RealNodes
 from lqm.graphs.sketching import GraphSketcher
-from lqm.graphs.synthetic import Init, SyntheticNodes
+from lqm.graphs.synthetic import Init, Lengths, SyntheticNodes
 from lqm.methods.condensation import Condensation, Pass
 from lqm.methods.objectives.features import FeatureMatching
 from lqm.methods.spec import MethodSpec
@@ -32,6 +32,9 @@ class CaTSettings:
         updates: of the synthetic nodes by each encoder; with more than one, each encoder has an Adam anew.
         real_batch: real nodes of each class in a step; 0 for all of them.
         init: the real nodes, or the noise, that the synthetic ones are at first.
+        lengths: of the synthetic features: those of the real ones after propagation (`real`), or whatever the
+            updates make of them (`free`), as in the paper's code. The learning rate is that of features of
+            length 1, or of the features as they are.
         reuse: steps that an encoder serves, on average; 1 as in the paper.
         window: encoders that a step draws from, the latest ones.
     """
@@ -45,6 +48,7 @@ class CaTSettings:
     updates: Count = 1
     real_batch: Annotated[int, Field(ge=0)] = 0
     init: Init = "random"
+    lengths: Lengths = "real"
     reuse: Count = 1
     window: Count = 1
 
@@ -66,7 +70,9 @@ def build(problem: GraphProblem, settings: CaTSettings) -> Condensation:
     The classes may be those of several tasks: each has nodes, losses and moments of its own, so none of them
     changes what another becomes, and they share the encoder.
     """
-    synthetic = SyntheticNodes(problem, settings.init, settings.learning_rate, restarts=settings.updates > 1)
+    synthetic = SyntheticNodes(
+        problem, settings.init, settings.learning_rate, settings.lengths, restarts=settings.updates > 1
+    )
     objective = FeatureMatching(problem.distance, problem.counts)
     encoders = RandomEncoders(problem.real.width, settings, problem.seed, problem.device)
     real = RealNodes(problem, settings.real_batch)

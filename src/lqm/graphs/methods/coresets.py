@@ -5,8 +5,9 @@ from typing import Literal
 
 from pydantic.dataclasses import dataclass
 
+from lqm.condensed import CondensedNodes
 from lqm.graphs.methods.cat import Hops
-from lqm.graphs.population import chosen_features
+from lqm.graphs.population import NodeFeatures, chosen_features
 from lqm.graphs.problem import GraphProblem
 from lqm.methods.chosen import Chosen
 from lqm.methods.rules import RULES
@@ -19,17 +20,22 @@ class CoresetSettings:
 
     Attributes:
         hops: how often features are propagated before the rule looks at them.
+        features: of the nodes in the set, which has no edges: the propagated ones, or their own.
     """
 
     steps: Literal[1] = 1
     hops: Hops = 1
+    features: NodeFeatures = "propagated"
 
 
 def _by_rule(rule: str, problem: GraphProblem, settings: CoresetSettings) -> Chosen:
-    """Nodes of each class by one rule, with features of their own and without edges."""
-    return Chosen(
-        lambda: problem.condensed(chosen_features(rule, problem.real, problem.counts, problem.seed))
-    )
+    """Nodes of each class by one rule, without edges."""
+
+    def chosen() -> CondensedNodes:
+        parts = problem.real, problem.counts, problem.seed
+        return problem.condensed(chosen_features(rule, *parts, features=settings.features))
+
+    return Chosen(chosen)
 
 
 CORESETS = {
