@@ -12,7 +12,7 @@ from lqm.graphs.budget import parse_budget, shares
 from lqm.graphs.continual.planning import stream_source
 from lqm.graphs.evaluation import NODES as EVALUATOR
 from lqm.graphs.methods import METHODS
-from lqm.graphs.population import joined, population
+from lqm.graphs.population import featureless, joined, population
 from lqm.graphs.problem import GraphProblem
 from lqm.graphs.sources import GRAPHS as NAMES
 from lqm.graphs.sources import GraphSource, is_graph, load_graph
@@ -73,6 +73,7 @@ def _prepare(choices: Choices) -> Prepared:
         notes = stream.notes
     else:
         real = population(source.graph, source.by_class, source.class_names, hops)
+    notes = (*notes, *featureless(real))
     counts = [1] * len(real.class_names)
     if not choices.sketching:
         wanted = parse_budget(_budget(request), source.graph.nodes)

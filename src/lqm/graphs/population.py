@@ -14,6 +14,8 @@ from lqm.engine.randomness import generator
 from lqm.graphs.graph import Features, Graph, dense, rows
 from lqm.graphs.propagation import propagate
 from lqm.methods.rules import RULES
+from lqm.utils.errors import DataError
+from lqm.utils.sentences import counted
 
 # The features of a real node that is kept without its edges: A_hat^hops X, or its own.
 NodeFeatures = Literal["propagated", "own"]
@@ -58,6 +60,32 @@ class Population:
             if kept.any():
                 return kept.nonzero()[:, 0]
         return torch.arange(self.sizes[label])
+
+
+def featureless(real: Population) -> list[str]:
+    """Sentences about nodes whose features are all 0, for the user.
+
+    Raises:
+        DataError: when there are no others.
+    """
+    named = list(zip(real.class_names, real.own, real.lengths, strict=True))
+    if not any(lengths.any() for _, _, lengths in named):
+        raise DataError(
+            "the features of all training nodes are 0, so there is nothing to match; check the features, or "
+            "leave them out of the file and make some of the edges (degree, spectral, one-hot)"
+        )
+    notes = []
+    without = sum(int((row_lengths(own) == 0).sum()) for _, own, _ in named)
+    if without:
+        nodes = counted(without, "training node has", "training nodes have")
+        notes.append(f"{nodes} no feature but 0; no synthetic node begins as one of them")
+    notes += [
+        f"class '{name}' has no training node with a feature but 0, even after propagation; its synthetic "
+        "nodes begin as noise, and networks can hardly learn it"
+        for name, _, lengths in named
+        if not lengths.any()
+    ]
+    return notes
 
 
 def population(graph: Graph, by_class: Sequence[Tensor], class_names: Sequence[str], hops: int) -> Population:

@@ -11,9 +11,9 @@ from lqm.graphs.encoders import fresh_encoder
 from lqm.graphs.graph import dense
 from lqm.graphs.methods import METHODS
 from lqm.graphs.methods.cat import CaTSettings, PUMASettings
-from lqm.graphs.population import Population, choose_nodes, joined, population
+from lqm.graphs.population import Population, choose_nodes, featureless, joined, population
 from lqm.graphs.problem import GraphProblem
-from lqm.utils.errors import DivergedError
+from lqm.utils.errors import DataError, DivergedError
 from tests.graphs.test_propagation import random_graph
 
 CPU = torch.device("cpu")
@@ -238,3 +238,17 @@ def test_puma_is_cat_with_wide_encoders_that_are_used_again():
         loss.backward()
         adam.step()
     torch.testing.assert_close(puma.synthetic.features, by_hand)
+
+
+def test_nodes_without_features_are_named_and_a_graph_of_them_is_refused():
+    whole = nodes(density=0.9)
+    own, propagated = ([dense(part).clone() for part in parts] for parts in (whole.own, whole.propagated))
+    assert featureless(Population(whole.class_names, own, propagated)) == []
+    own[0][:2] = 0
+    own[1][:] = propagated[1][:] = 0
+    first, second = featureless(Population(whole.class_names, own, propagated))
+    assert first.startswith(f"{2 + len(own[1])} training nodes")
+    assert "'b'" in second
+    zeros = [torch.zeros(3, 4), torch.zeros(2, 4)]
+    with pytest.raises(DataError, match="features of all training nodes are 0"):
+        featureless(Population(("a", "b"), zeros, zeros))

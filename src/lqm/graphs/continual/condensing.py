@@ -14,7 +14,7 @@ from lqm.distances import Distance
 from lqm.engine import RunFolder
 from lqm.graphs.continual.pseudo_labels import find_pseudo_labelled
 from lqm.graphs.continual.settings import CondensedReplaySettings
-from lqm.graphs.population import joined, population
+from lqm.graphs.population import featureless, joined, population
 from lqm.graphs.problem import GraphProblem
 from lqm.graphs.stream import Stream
 from lqm.methods.plan import Following, Plan, learn, titled
@@ -95,6 +95,7 @@ class MemoryCondenser:
                 for task, nodes in zip(stream.tasks, by_class, strict=True)
             ]
         )
+        notes = tuple(featureless(real))
         problem = GraphProblem(
             class_names=real.class_names,
             counts=tuple(count for task in self.counts for count in task),
@@ -105,7 +106,7 @@ class MemoryCondenser:
             real=real,
         )
         method = self.spec.build(problem, self.settings)
-        plan = Plan(method, self.settings.steps, source=None, config={}, record={}, title=title)
+        plan = Plan(method, self.settings.steps, source=None, config={}, record={}, title=title, notes=notes)
         result = learn(plan, folder, following)
         sizes = [sum(task) for task in self.counts]
         parts = zip(result.data.split(sizes), result.labels.split(sizes), strict=True)
