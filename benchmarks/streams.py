@@ -11,20 +11,23 @@ import tyro
 
 import lqm
 
-_ROWS = (
-    ("finetuning", None),
-    ("joint", None),
-    ("random", None),
-    ("er-gnn", None),
-    ("ssm", None),
-    ("ssm-5", None),
-    ("cat", "mean"),
-    ("cat", "lqm"),
-    ("cat", "lqm-ad"),
-    ("puma", "mean"),
-    ("puma", "lqm"),
+# Method, distance, what is set besides.
+_ROWS: tuple[tuple[str, str | None, dict[str, object]], ...] = (
+    ("finetuning", None, {}),
+    ("joint", None, {}),
+    ("random", None, {}),
+    ("random", None, {"features": "own"}),
+    ("er-gnn", None, {}),
+    ("er-gnn", None, {"features": "own"}),
+    ("ssm", None, {}),
+    ("ssm", None, {"features": "own"}),
+    ("ssm", None, {"neighbours": 5, "features": "own"}),
+    ("cat", "mean", {}),
+    ("cat", "lqm", {}),
+    ("cat", "lqm-ad", {}),
+    ("puma", "mean", {}),
+    ("puma", "lqm", {}),
 )
-_CONDENSED = ("cat", "puma")
 
 
 def main(
@@ -35,46 +38,49 @@ def main(
     budget: str = "4",
     repeats: int = 5,
     epochs: int = 500,
-    steps: int = 1000,
-    rate: float = 0.001,
     real_batch: int = 0,
-    puma_steps: int = 100,
-    puma_width: int = 4096,
-    puma_rate: float = 0.001,
     remainder: str = "last",
-    inits: tuple[str, ...] = ("random",),
-    rows: tuple[str, ...] = ("finetuning", "joint", "random", "er-gnn", "ssm", "ssm-5", "cat", "puma"),
+    rows: tuple[str, ...] = ("finetuning", "joint", "random", "er-gnn", "ssm", "cat", "puma"),
+    also: dict[str, str] = {},  # noqa: B006
 ) -> None:
-    print("| method | distance | init | AA % | BWT % | seconds for the memory | seconds to learn |")
+    """One table.
+
+    Args:
+        source: as `lqm continual` takes it.
+        out: folder of the runs.
+        budget: nodes a task.
+        repeats: seeds.
+        epochs: of the classifier at each task.
+        real_batch: real nodes of each class in a step of cat and puma; 0 for all.
+        remainder: what becomes of classes that do not fill a task.
+        rows: methods.
+        also: settings of cat and puma besides.
+    """
+    print("| method | distance | settings | AA % | BWT % | seconds for the memory | seconds to learn |")
     print("|---|---|---|---:|---:|---:|---:|")
-    for method, distance in _ROWS:
+    for method, distance, own in _ROWS:
         if method not in rows:
             continue
-        for init in inits if method in _CONDENSED else ("",):
-            settings: dict[str, object] = {"epochs": epochs}
-            if method in _CONDENSED:
-                settings |= {"init": init, "real_batch": real_batch}
-                settings |= {"steps": steps, "learning_rate": rate}
-            if method == "puma":
-                settings |= {"steps": puma_steps, "width": puma_width, "learning_rate": puma_rate}
-            if method == "ssm-5":
-                settings |= {"neighbours": 5}
-            found = lqm.continual(
-                source,
-                method=method.removesuffix("-5"),
-                distance=distance,
-                budget=None if method in ("finetuning", "joint") else budget,
-                remainder=remainder,
-                repeats=repeats,
-                settings=settings,
-                out=out / "-".join(filter(None, (method, distance, init))),
-                show_progress=False,
-            )
-            spent = found.record()["seconds"]
-            memory, learning = (sum(spent[part]) / repeats for part in ("memory", "learning"))
-            transfer = found.backward_transfer.percent() if found.backward_transfer else "-"
-            cells = (method, distance or "-", init or "-", found.average_accuracy.percent(), transfer)
-            print(f"| {' | '.join(cells)} | {memory:.0f} | {learning:.0f} |", flush=True)
+        settings: dict[str, object] = {"epochs": epochs, **own}
+        if distance:
+            settings |= {"real_batch": real_batch, **also}
+        shown = ", ".join(f"{name}={value}" for name, value in (own | (also if distance else {})).items())
+        found = lqm.continual(
+            source,
+            method=method,
+            distance=distance,
+            budget=None if method in ("finetuning", "joint") else budget,
+            remainder=remainder,
+            repeats=1 if method in ("finetuning", "joint") else repeats,
+            settings=settings,
+            out=out / "-".join(filter(None, (method, distance, shown.replace(", ", "-")))),
+            show_progress=False,
+        )
+        spent = found.record()["seconds"]
+        memory, learning = (sum(spent[part]) / len(spent[part]) for part in ("memory", "learning"))
+        transfer = found.backward_transfer.percent() if found.backward_transfer else "-"
+        cells = (method, distance or "-", shown or "-", found.average_accuracy.percent(), transfer)
+        print(f"| {' | '.join(cells)} | {memory:.0f} | {learning:.0f} |", flush=True)
 
 
 if __name__ == "__main__":
