@@ -25,6 +25,7 @@ from lqm.graphs.continual import (
     plan_continual,
 )
 from lqm.graphs.continual.describe import describe_run
+from lqm.graphs.continual.settings import with_defaults_of_run
 from lqm.graphs.domain import GRAPHS, stream_options
 from lqm.graphs.stream import make_stream
 from lqm.report.continual import heat_map
@@ -139,8 +140,10 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
     check("repeats", request.repeats, Count)
     check("seed", request.seed, int)
     matched = chosen_distance(request.distance)
-    checked = check_request(request.method, matched, request.budget, request.settings or {}, request.scoring)
-    sketch = open_sketch(request.sketch, recorded(request.out)["config"])
+    before = recorded(request.out)["config"]
+    settings = with_defaults_of_run(request.settings or {}, request.method, before.get("settings", {}))
+    checked = check_request(request.method, matched, request.budget, settings, request.scoring)
+    sketch = open_sketch(request.sketch, before)
     data = GRAPHS.load(request)
     words = stream_options(request)
     plan = plan_continual(checked, data, make_stream(data, **words), request.seed, words, sketch)

@@ -31,7 +31,8 @@ def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 def current_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration of a run, or a manifest, as this version would have written it.
 
-    Runs on images once had the settings `reuse` and `window`; where both were 1, nothing has changed.
+    Runs on images once had the settings `reuse` and `window`; where both were 1, nothing has changed. Streams
+    once had pseudo-labels among the classes of the task only.
     """
     if "settings" not in config:
         return dict(config)
@@ -40,4 +41,6 @@ def current_config(config: Mapping[str, Any]) -> dict[str, Any]:
         settings = {
             name: value for name, value in settings.items() if name not in ("reuse", "window") or value != 1
         }
+    if "pseudo_labels" in settings:
+        settings = {"pseudo_among": "task", **settings}
     return {**config, "settings": settings}

@@ -62,19 +62,25 @@ class CondensedReplaySettings(ReplaySettings):
     Attributes:
         pseudo_labels: which nodes may join the real distribution of their task with a predicted class
             (PUMA): `none`, those for validation, or those to test with, whose own labels are never seen.
-        pseudo_threshold: least probability of a prediction that is believed; it is a softmax over the
-            task's own classes, so that no other class takes a share of it.
+        pseudo_threshold: least probability of a prediction that is believed.
+        pseudo_among: classes among which is predicted: all that were `seen` so far, where a node that is
+            predicted to be of another task is left out (PUMA); or those of the `task`.
     """
 
     pseudo_labels: Literal["none", "validation", "test"] = "none"
     pseudo_threshold: Probability = 0.0
+    pseudo_among: Literal["seen", "task"] = "seen"
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
 class PUMAReplaySettings(CondensedReplaySettings):
-    """Liu et al. 2024, "PUMA: efficient continual graph learning for node classification"; as its code."""
+    """Liu et al. 2024, "PUMA: efficient continual graph learning for node classification"; as its code.
 
-    classifier: Annotated[str, AfterValidator(check_spec)] = "gcn:width=512:depth=3"
+    The classifier has no biases: training without edges applies the linear maps of its layers only, so that
+    the biases of PUMA's code stay 0.
+    """
+
+    classifier: Annotated[str, AfterValidator(check_spec)] = "gcn:width=512:depth=3:bias=false"
     classifier_rate: Positive = 1e-3
     retrain: bool = True
     edge_free: bool = True
@@ -95,6 +101,22 @@ class SubgraphSettings:
     """
 
     neighbours: Annotated[int, Field(ge=0)] = 0
+
+
+def with_defaults_of_run(
+    given: Mapping[str, Any], method: str, stored: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Settings with the defaults of the version that began a run, so that it goes on as it began.
+
+    Args:
+        given: the settings that the user gave.
+        method: its name.
+        stored: the settings in the run's folder; empty if there is no run.
+    """
+    if "pseudo_labels" not in stored or "pseudo_among" in stored:
+        return given
+    classifier = {"classifier": "gcn:width=512:depth=3"} if method == "puma" else {}
+    return {"pseudo_among": "task", **classifier, **given}
 
 
 def divide_settings(values: Mapping[str, Any], kinds: Sequence[type[Any]]) -> list[Any]:
