@@ -60,6 +60,20 @@ def test_a_stream_is_learned_and_its_memories_are_sets(type_in, tmp_path, monkey
     assert_refused(type_in("compare", folder, other), r"result\.json .*`lqm continual`")
 
 
+def test_a_set_of_normalised_features_is_sketched_condensed_and_evaluated(type_in, tmp_path):
+    words = ("digits-knn", "--normalise-features", "--set", "width=16")
+    code, printed, _ = type_in("sketch", *words, "--encoders", 2, "--out", tmp_path / "sketch")
+    assert code == 0
+    assert "lqm condense digits-knn --normalise-features --budget" in printed
+    budget = ("--budget", 10, "--set", "steps=2", "--out", tmp_path / "run")
+    sketched = ("--sketch", tmp_path / "sketch")
+    assert_refused(type_in("condense", "digits-knn", *sketched, *budget), "digits-knn")
+    assert type_in("condense", *words, *sketched, *budget)[0] == 0
+    assert lqm.load(tmp_path / "run").manifest["origin"]["normalise_features"] is True
+    assert type_in("evaluate", tmp_path / "run", "--protocol", "graph-quick")[0] == 0
+    assert_refused(type_in("condense", "digits", "--normalise-features"), "normalise_features.*'digits'")
+
+
 @pytest.mark.parametrize(
     ("words", "mentioned"),
     [

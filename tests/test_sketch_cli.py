@@ -195,6 +195,7 @@ def test_a_sketch_is_no_condensed_set_and_a_run_no_sketch(type_in, tmp_path, ske
         ("--max-per-class", 1),
         ("--method", "puma", "--order", "shuffled", "--order-seed", 3, "--inter-task-edges"),
         ("--remainder", "drop", "--split-seed", 2, "--max-per-class", 3),
+        ("--normalise-features", "--inter-task-edges"),
     ],
 )
 def test_the_command_that_a_sketch_of_a_stream_prints_works_when_typed(type_in, tmp_path, words):

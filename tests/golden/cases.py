@@ -30,7 +30,10 @@ _IDM: dict[str, Any] = {
     "student_batch": 32,
 }
 _SKETCH = {"real_batch": 40, "network": _NETWORK}
-_NODES: dict[str, Any] = {"steps": 3, "width": 32}
+# As in the papers' code; the defaults have a case of their own.
+_PAPER: dict[str, Any] = {"learning_rate": 1e-3, "lengths": "free"}
+_RAW: dict[str, Any] = {"features": "own"}
+_NODES: dict[str, Any] = {"steps": 3, "width": 32} | _PAPER
 _DISTANCES = ("mean", "lqm", "energy")
 _RULES = ("random", "herding", "k-centre", "k-means")
 _GRAPH = "digits-knn"
@@ -56,7 +59,7 @@ def _images(method: str, distance: str | None = "lqm", per_class: int = 2, **set
 
 
 def _nodes(method: str, distance: str | None = "lqm", **settings: Any) -> Case:
-    own = _NODES if distance else {}
+    own = _NODES if distance else _RAW
 
     def run(folder: Path) -> Tensors:
         made = _condense(_GRAPH, method=method, distance=distance, budget=23, settings=own | settings)
@@ -125,7 +128,8 @@ def _sketch_of_nodes(folder: Path) -> Tensors:
     lqm.sketch(
         _GRAPH, out=folder / "sketch", encoders=3, max_per_class=8, settings=settings, show_progress=False
     )
-    return {"data": _condense(_GRAPH, budget=23, sketch=folder / "sketch", settings={"steps": 4}).data}
+    settings = _PAPER | {"steps": 4}
+    return {"data": _condense(_GRAPH, budget=23, sketch=folder / "sketch", settings=settings).data}
 
 
 def _own_network(folder: Path) -> Tensors:
@@ -142,8 +146,8 @@ def _own_network(folder: Path) -> Tensors:
 
 
 def _stream(method: str, **settings: Any) -> Case:
-    condensed = {"steps": 3, "width": 32} if method in ("cat", "puma") else {}
     memory = {"budget": 6} if method not in ("finetuning", "joint") else {}
+    condensed = _NODES if method in ("cat", "puma") else _RAW if memory else {}
 
     def run(folder: Path) -> Tensors:
         learning = {"epochs": 5, "classifier": "gcn:width=16:depth=2"}
@@ -166,13 +170,14 @@ def _evaluate(source: str, **options: Any) -> Case:
     def run(folder: Path) -> Tensors:
         made = _condense(source, **options)
         protocol = "cat-500" if "budget" in options else "cross-200"
-        found = lqm.evaluate(made, protocol=protocol, show_progress=False, baselines="random")
+        beside = "random-raw" if "budget" in options else "random"
+        found = lqm.evaluate(made, protocol=protocol, show_progress=False, baselines=beside)
         (scores,) = found.by_network.values()
         return {
             name: torch.tensor(
                 [*score.accuracies, score.before.cramer_von_mises, score.after.cramer_von_mises]
             )
-            for name, score in scores.items()
+            for name, score in zip(("condensed", "random"), scores.values(), strict=True)
         }
 
     return run
@@ -210,6 +215,9 @@ CASES: Mapping[str, Case] = {
     "datadam-sketch": _sketch_of_images("datadam", "lqm"),
     "idm-sketch": _sketch_of_images("idm", "lqm", 1),
     **{f"{method}-{by}": _nodes(method, by) for method in ("cat", "puma") for by in _DISTANCES},
+    "cat-lengths": _nodes("cat", lengths="real"),
+    "random-nodes-propagated": _nodes("random", None, features="propagated"),
+    "stream-random-propagated": _stream("random", features="propagated"),
     "cat-batch": _nodes("cat", real_batch=8),
     "cat-deep": _nodes("cat", hops=2, depth=2, activation="tanh"),
     "cat-window": _nodes("cat", steps=6, reuse=2, window=2),

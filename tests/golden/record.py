@@ -1,6 +1,7 @@
 """Record what the golden cases give: `python -m tests.golden.record`.
 
-With `--hashes FILE` it writes the SHA-256 of each tensor instead, to compare two commits on one machine.
+With names of cases it records only these anew. With `--hashes FILE` it writes the SHA-256 of each tensor
+instead, to compare two commits on one machine.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from tests.golden.cases import CASES
@@ -27,19 +28,22 @@ def results_of(name: str) -> dict[str, Tensor]:
 
 
 def main() -> None:
-    """Run all cases on one thread, and store their tensors or the hashes of these."""
+    """Run cases on one thread, and store their tensors or the hashes of these."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", metavar="CASE")
     parser.add_argument("--hashes", type=Path, metavar="FILE")
     options = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as cache:
         os.environ["LQM_CACHE"] = cache
-        results = {part: tensor for name in CASES for part, tensor in results_of(name).items()}
+        results = {
+            part: tensor for name in options.cases or CASES for part, tensor in results_of(name).items()
+        }
     if options.hashes:
         hashes = {n: hashlib.sha256(t.numpy().tobytes()).hexdigest() for n, t in results.items()}
         options.hashes.write_text(json.dumps(hashes, indent=1, sort_keys=True))
     else:
-        save_file(results, STORED)
+        save_file((load_file(STORED) if options.cases else {}) | results, STORED)
 
 
 if __name__ == "__main__":

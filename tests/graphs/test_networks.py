@@ -25,15 +25,16 @@ def a_graph(edges=40, density=0.2, seed=0):
 
 def _gcn(ours, x, edges):
     for number in range(len(ours.weights)):
-        conv = pyg.GCNConv(*ours.weights[number].shape)
-        x = _call(conv, x, edges, {"lin.weight": ours.weights[number].T, "bias": ours.biases[number]})
+        bias = {"bias": ours.biases[number]} if len(ours.biases) else {}
+        conv = pyg.GCNConv(*ours.weights[number].shape, bias=bool(bias))
+        x = _call(conv, x, edges, {"lin.weight": ours.weights[number].T, **bias})
         x = x.relu() if number < len(ours.weights) - 1 else x
     return x
 
 
 def _mlp(ours, x, edges):
-    for number, (weight, bias) in enumerate(zip(ours.weights, ours.biases, strict=True)):
-        x = F.linear(x, weight.T, bias)
+    for number, weight in enumerate(ours.weights):
+        x = F.linear(x, weight.T, ours.biases[number] if len(ours.biases) else None)
         x = x.relu() if number < len(ours.weights) - 1 else x
     return x
 
@@ -83,7 +84,9 @@ def _call(conv, x, edges, weights):
 ORACLES = {
     "gcn:width=8": _gcn,
     "gcn:width=8:depth=3": _gcn,
+    "gcn:width=8:depth=3:bias=false": _gcn,
     "mlp:width=8": _mlp,
+    "mlp:width=8:bias=false": _mlp,
     "sgc": _sgc,
     "sgc:hops=3": _sgc,
     "sage:width=8": _sage,
@@ -184,6 +187,18 @@ def test_specs_are_read_and_said():
     assert check_spec("gat:heads=4:width=32") == "gat:width=32:heads=4"
     assert describe("gcn") == "GCN-2 of width 256"
     assert describe("sgc:hops=3") == "SGC of 3 hops"
+
+
+@pytest.mark.parametrize(("word", "biases"), [("false", 0), ("No", 0), ("0", 0), ("true", 2), ("1", 2)])
+def test_an_option_may_be_true_or_false(word, biases):
+    canonical = "false" if not biases else "true"
+    assert check_spec(f"gcn:bias={word}:width=8") == f"gcn:width=8:bias={canonical}"
+    assert check_spec(f"gcn:bias={canonical}") == f"gcn:bias={canonical}"
+    assert ("no bias" in describe(f"gcn:bias={word}")) == (not biases)
+    network = make_network(f"gcn:bias={word}", FEATURES, CLASSES)
+    assert sum(part.ndim == 1 for part in network.parameters()) == biases
+    with pytest.raises(ConfigError, match=r"bias of gcn is 'perhaps'.*true or false"):
+        check_spec("gcn:bias=perhaps")
     with pytest.raises(ConfigError, match="no network 'gnc'; did you mean"):
         make_network("gnc", FEATURES, CLASSES)
     with pytest.raises(ConfigError, match="depth of mlp is 1, which leaves no hidden layer"):

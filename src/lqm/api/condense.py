@@ -21,7 +21,7 @@ from lqm.utils.log import warn
 from lqm.utils.settings import Count, NotNegative, check
 
 if TYPE_CHECKING:
-    from torch_geometric.data import Data
+    from torch_geometric.data import Data, Dataset
 
     from lqm.graphs.sources import GraphSource
     from lqm.images.sources import ImageSource
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 @overload
 def condense(source: "ImageSource", **options: Unpack[CondenseOptions]) -> CondensedImages: ...
 @overload
-def condense(source: "GraphSource | Data", **options: Unpack[CondenseOptions]) -> CondensedNodes: ...
+def condense(
+    source: "GraphSource | Data | Dataset", **options: Unpack[CondenseOptions]
+) -> CondensedNodes: ...
 @overload
 def condense(source: str | Path, **options: Unpack[CondenseOptions]) -> CondensedImages | CondensedNodes: ...
 def condense(source: SourceLike, **options: Unpack[CondenseOptions]) -> CondensedSet:

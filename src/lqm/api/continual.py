@@ -17,6 +17,7 @@ from lqm.evaluation.accuracy_matrix import AccuracyMatrices
 from lqm.evaluation.spread import Spread
 from lqm.evaluation.streams import stored_matrices, write_result
 from lqm.graphs.continual import (
+    CONTINUAL_METHODS,
     ContinualPlan,
     Repeat,
     RepeatContext,
@@ -29,6 +30,8 @@ from lqm.graphs.domain import GRAPHS, stream_options
 from lqm.graphs.stream import make_stream
 from lqm.report.continual import heat_map
 from lqm.utils.log import warn
+from lqm.utils.names import choose
+from lqm.utils.old_names import begun_with, current_settings
 from lqm.utils.settings import Count, check
 
 
@@ -139,8 +142,11 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
     check("repeats", request.repeats, Count)
     check("seed", request.seed, int)
     matched = chosen_distance(request.distance)
-    checked = check_request(request.method, matched, request.budget, request.settings or {}, request.scoring)
-    sketch = open_sketch(request.sketch, recorded(request.out)["config"])
+    before = recorded(request.out)
+    known = choose(request.method, CONTINUAL_METHODS, "continual method").setting_names
+    settings = begun_with(before, request.method, known) | current_settings(request.settings or {})
+    checked = check_request(request.method, matched, request.budget, settings, request.scoring)
+    sketch = open_sketch(request.sketch, before["config"])
     data = GRAPHS.load(request)
     words = stream_options(request)
     plan = plan_continual(checked, data, make_stream(data, **words), request.seed, words, sketch)

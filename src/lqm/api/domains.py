@@ -57,9 +57,9 @@ def _refuse_options(request: SourceRequest, domain: Domain, other: Domain) -> No
             f"method '{method}' is for {other.name}, and '{request.source}' is {domain.article}; "
             f"choose one of {', '.join(domain.methods)}"
         )
-    known = {field.name for field in fields(request)}
+    usual = {field.name: field.default for field in fields(request)}
     for name in other.options:
-        if name in known and getattr(request, name) is not None:
+        if name in usual and getattr(request, name) != usual[name]:
             instead = domain.instead.get(name, "leave it out")
             raise ConfigError(
                 f"{name} is for {other.name}, and '{request.source}' is {domain.article}; {instead}"

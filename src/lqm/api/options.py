@@ -25,6 +25,7 @@ class ContinualOptions(TypedDict, total=False):
     seed: int
     split_seed: int
     features: str | None
+    normalise_features: bool
     data_dir: str | Path | None
     device: str
     show_progress: bool
@@ -39,6 +40,7 @@ class SourceOptions(TypedDict, total=False):
     augmentation: Names | None
     features: str | None
     split: str | None
+    normalise_features: bool
     device: str
     show_progress: bool
     compile: str | None

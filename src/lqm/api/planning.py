@@ -1,6 +1,6 @@
 """From a request to a condensation that is ready to begin: the same for every kind of data."""
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from lqm.methods.condensation import Condensation
 from lqm.methods.domain import Choices
 from lqm.methods.plan import Plan, as_text, distance_for, distance_record, titled
 from lqm.utils.names import choose
+from lqm.utils.old_names import begun_with, current_settings
 from lqm.utils.settings import make_settings
 
 
@@ -50,7 +51,8 @@ def plan_condensation(request: CondenseRequest, device: torch.device) -> Plan:
     matched = distance_for(recipe.method, matches=spec.matches, distance=distance)
     if sketch:
         given = sketched_settings(sketch, spec.settings, given, spec.live_settings)
-    settings = make_settings(spec.settings, recipe.settings | given)
+    begun = begun_with(before, recipe.method, [field.name for field in fields(spec.settings)])
+    settings = make_settings(spec.settings, recipe.settings | begun | current_settings(given))
     experts = experts_for(request, recipe.method, spec, settings, source)
     choices = Choices(
         request=request,

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import tyro
 
 if TYPE_CHECKING:
-    from torch_geometric.data import Data
+    from torch_geometric.data import Data, Dataset
 
     from lqm.distances import Distance
     from lqm.graphs.sources import GraphSource
     from lqm.images.networks import NetworkMaker
     from lqm.images.sources import ImageSource
 
-    SourceLike: TypeAlias = str | Path | ImageSource | GraphSource | Data
+    SourceLike: TypeAlias = str | Path | ImageSource | GraphSource | Data | Dataset
     DistanceLike: TypeAlias = str | Distance
     NetworkLike: TypeAlias = str | NetworkMaker
     Names: TypeAlias = str | Sequence[str]
@@ -37,6 +37,7 @@ Name = Annotated[str | None, _option("NAME")]
 Folder = Annotated[str | Path | None, _option("FOLDER")]
 Number = Annotated[int | None, _option("N")]
 Flag = tyro.conf.FlagCreatePairsOff[bool]
+QuietFlag = Annotated[Flag, tyro.conf.arg(help_behavior_hint="")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,7 @@ class SourceRequest:
         augmentation: What keeps a label: color,crop,cutout,flip,scale,rotate.
         features: Of a graph that has none: degree, spectral, one-hot.
         split: Of a graph: published (default where there is one), random.
+        normalise_features: Of a graph: divide each row by its absolute sum.
         device: Where to compute: auto, cpu, cuda, ...
         show_progress: Whether to show progress and the time left.
     """
@@ -63,6 +65,7 @@ class SourceRequest:
     augmentation: Annotated[Names | None, _option("NAME,...")] = None
     features: Name = None
     split: Name = None
+    normalise_features: QuietFlag = False
     device: str = "auto"
     show_progress: tyro.conf.Suppress[bool] = True
 
@@ -92,8 +95,8 @@ class CondenseRequest(ComputeRequest):
 
     Attributes:
         out: Folder for the run and its result, else one in runs/.
-        method: dm (default), datadam, idm, dc, dsa, dance; of graphs: cat (default), puma; or real records:
-            random, herding, k-centre, k-means.
+        method: dm (default), datadam, idm, dc, dsa, dance; graphs: cat (default), puma; real: random,
+            herding, k-centre, k-means.
         distance: lqm (default), mean, ...; any other word lists them.
         per_class: Synthetic images of each class (default 10).
         budget: Synthetic nodes, or their share of the nodes (default 1%).
@@ -207,6 +210,7 @@ class ContinualRequest:
         seed: Everything random follows from it.
         split_seed: Of every task's training, validation and test nodes.
         features: Of a graph that has none: degree, one-hot.
+        normalise_features: Divide each row of features by its absolute sum.
         data_dir: Where the named graphs are, else LQM_DATA.
         device: Where to compute: auto, cpu, cuda, ...
         show_progress: Whether to show progress and the time left.
@@ -229,6 +233,7 @@ class ContinualRequest:
     seed: int = 0
     split_seed: int = 0
     features: Name = None
+    normalise_features: QuietFlag = False
     data_dir: Folder = None
     device: str = "auto"
     show_progress: tyro.conf.Suppress[bool] = True

@@ -41,7 +41,7 @@ class MakeSketch(SketchRequest):
         """The words of a command that uses the sketch, with a budget that it is fine enough for."""
         names = [field.name for field in fields(SourceRequest) if field.name not in ("source", "device")]
         given = [(name, getattr(self, name)) for name in names if name != "show_progress"]
-        options = [str(word) for name, value in given if value for word in (_option(name), value)]
+        options = [word for name, value in given if value for word in _words(name, value)]
         most = made.config["max_per_class"]
         if self.classes_per_task is not None:
             return ["continual", str(self.source), *options, *self._stream(), "--budget", str(min(4, most))]
@@ -56,12 +56,13 @@ class MakeSketch(SketchRequest):
 
     def _stream(self) -> list[str]:
         """The words that say which stream it is, and for which method it is condensed."""
-        stream = ("method", "classes_per_task", "order", "order_seed", "remainder", "split_seed")
+        order = ("order", "order_seed", "remainder", "split_seed", "inter_task_edges")
+        stream = ("method", "classes_per_task", *order)
         usual = {field.name: field.default for field in fields(SketchRequest)}
         given = [(name, getattr(self, name)) for name in stream if getattr(self, name) != usual[name]]
-        flag = ["--inter-task-edges"] if self.inter_task_edges else []
-        return [*(str(word) for name, value in given for word in (_option(name), value)), *flag]
+        return [word for name, value in given for word in _words(name, value)]
 
 
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+def _words(name: str, value: object) -> list[str]:
+    option = f"--{name.replace('_', '-')}"
+    return [option] if value is True else [option, str(value)]

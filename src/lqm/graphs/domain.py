@@ -36,6 +36,7 @@ def _load(request: Any) -> GraphSource:
         request.source,
         features=request.features,
         split=split,
+        normalise_features=request.normalise_features,
         data_dir=request.data_dir,
         show_progress=request.show_progress,
     )
@@ -116,7 +117,7 @@ GRAPHS = Domain(
     condensed=CondensedNodes,
     names=NAMES,
     owns=is_graph,
-    options=("budget", "features", "split", "classes_per_task"),
+    options=("budget", "features", "split", "normalise_features", "classes_per_task"),
     instead={"per_class": "give a budget instead"},
     methods=METHODS,
     default_method="cat",

@@ -1,6 +1,6 @@
 """Names that settings had in earlier versions, in files and on command lines."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from lqm.utils.errors import ConfigError
@@ -35,7 +35,8 @@ def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 def current_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration of a run, or a manifest, as this version would have written it.
 
-    Runs on images once had the settings `reuse` and `window`; where both were 1, nothing has changed.
+    Runs on images once had the settings `reuse` and `window`; where both were 1, nothing has changed. Streams
+    once had pseudo-labels among the classes of the task only.
     """
     if "settings" not in config:
         return dict(config)
@@ -46,4 +47,22 @@ def current_config(config: Mapping[str, Any]) -> dict[str, Any]:
         }
     elif "budget" in config:
         settings = _BEFORE.get(config.get("method", ""), {}) | settings
+    if "pseudo_labels" in settings:
+        settings = {"pseudo_among": "task", **settings}
     return {**config, "settings": settings}
+
+
+def begun_with(run: Mapping[str, Any], method: str, known: Collection[str]) -> dict[str, Any]:
+    """The settings of a run that an earlier version began, in place of the defaults that have changed since.
+
+    Args:
+        run: what is recorded about it; its `config` is empty if there is no run.
+        method: the one that is asked for.
+        known: names of the settings of that method now.
+    """
+    config = run["config"]
+    stored = current_settings(config.get("settings", {}))
+    if config.get("method") != method or set(known) <= {*stored, "steps"}:
+        return {}
+    whole = {name: run[name] for name in ("steps",) if name in run} | current_config(config)["settings"]
+    return {name: value for name, value in whole.items() if name in known}

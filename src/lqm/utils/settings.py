@@ -18,6 +18,9 @@ Size = Annotated[int, Field(ge=1, lt=10**9, description="a whole number of at le
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, lt=1)]
+_Switch = Annotated[bool, Field(description="true or false")]
+# Types of the options of a spec that have a range or a description.
+_OPTION_TYPES: dict[Any, Any] = {int: Size, bool: _Switch}
 
 
 def make_settings(kind: type[T], values: Mapping[str, Any]) -> T:
@@ -72,7 +75,7 @@ def typed_options(
         annotation = choose(option, known, f"option of {name}").annotation
         if option in given:
             raise ConfigError(f"{kind} '{name}' is given '{option}' twice; give each option once")
-        given[option] = _typed(f"{option} of {name}", text, Size if annotation is int else annotation)
+        given[option] = _typed(f"{option} of {name}", text, _OPTION_TYPES.get(annotation, annotation))
     return {option: given[option] for option in known if option in given}
 
 

@@ -25,6 +25,8 @@ class NetworkTable(dict[str, type[Network]], Generic[Network, Inputs]):
         >>> from lqm.graphs.networks import NETWORKS
         >>> NETWORKS.check("gcn:depth=3:width=064"), NETWORKS.describe("appnp:hops=5")
         ('gcn:width=64:depth=3', 'APPNP-2 of width 256, 5 hops')
+        >>> NETWORKS.check("gcn:bias=no"), NETWORKS.describe("gcn:bias=no")
+        ('gcn:bias=false', 'GCN-2 of width 256, no bias')
     """
 
     def __init__(
@@ -59,7 +61,7 @@ class NetworkTable(dict[str, type[Network]], Generic[Network, Inputs]):
     def check(self, spec: str) -> str:
         """The spec in canonical form: the options that were given, in the order of the constructor."""
         name, options = self._read(spec)
-        return ":".join([name, *(f"{option}={value}" for option, value in options.items())])
+        return ":".join([name, *(f"{option}={_word(value)}" for option, value in options.items())])
 
     def describe(self, spec: str) -> str:
         """A network's title for tables, with the options that differ from their default and are not in it."""
@@ -67,7 +69,7 @@ class NetworkTable(dict[str, type[Network]], Generic[Network, Inputs]):
         title: str = self[name].title  # type: ignore[attr-defined]
         usual = {option: parameter.default for option, parameter in options_of(self[name]).items()}
         differences = [
-            f"no {option}" if value == "none" else f"{value} {option}"
+            f"no {option}" if value in ("none", False) else option if value is True else f"{value} {option}"
             for option, value in given.items()
             if value != usual[option] and f"{{{option}}}" not in title
         ]
@@ -94,6 +96,10 @@ class NetworkTable(dict[str, type[Network]], Generic[Network, Inputs]):
     def _read(self, spec: str) -> tuple[str, dict[str, Any]]:
         name, *words = spec.split(":")
         return name, typed_options("network", name, choose(name, self, "network"), words)
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def factory_name(factory: Callable[..., Any]) -> str:

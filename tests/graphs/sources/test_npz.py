@@ -173,3 +173,24 @@ def test_a_changed_byte_anywhere_is_a_graph_or_a_sentence(write, random):
         with contextlib.suppress(DataError):
             is_graph(path)
             load_graph(path)
+
+
+@pytest.mark.parametrize(
+    "masks", [{"train_mask": np.arange(20) < 9}, {"train_mask": np.arange(20), "test_mask": np.arange(3)}]
+)
+def test_a_random_split_looks_at_no_mask(write, masks):
+    expected = load_graph(write(), split="random")
+    path = write(**masks)
+    with pytest.raises(DataError, match="mask"):
+        load_graph(path)
+    assert load_graph(path, split="random").fingerprint == expected.fingerprint
+
+
+@pytest.mark.parametrize("key", ["edge_weight", "edge_attr"])
+def test_weights_of_edges_that_are_left_out_are_noted_unless_all_are_one(write, key):
+    expected = load_graph(write())
+    ones = load_graph(write(**{key: np.ones((40, 1))}))
+    other = load_graph(write(**{key: np.linspace(0, 1, 40)}))
+    assert ones.notes == expected.notes
+    assert any(key in note and "left out" in note for note in other.notes)
+    assert ones.fingerprint == other.fingerprint == expected.fingerprint

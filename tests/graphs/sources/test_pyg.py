@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import torch
 from scipy.sparse import issparse
-from torch_geometric.data import Data
+from torch_geometric.data import Data, InMemoryDataset
+from torch_geometric.datasets import KarateClub
 from torch_geometric.utils import to_undirected
 
+import lqm
 from lqm.graphs.graph import dense
 from lqm.graphs.sources import from_pyg, is_graph, load_graph
 from lqm.utils.errors import DataError
@@ -81,3 +83,59 @@ def test_what_cant_be_used_is_refused(data, key, value, sentence):
     data[key] = value
     with pytest.raises(DataError, match=sentence):
         from_pyg(data)
+
+
+@pytest.mark.parametrize(
+    "masks",
+    [
+        {"train_mask": torch.ones(30, dtype=torch.bool)},
+        {"train_mask": torch.arange(30), "test_mask": torch.arange(30)},
+        {"test_mask": torch.ones(7, dtype=torch.bool)},
+    ],
+)
+def test_a_random_split_looks_at_no_mask(data, masks):
+    expected = load_graph(data, split="random")
+    data.update(masks)
+    with pytest.raises(DataError, match="mask"):
+        load_graph(data)
+    assert load_graph(data, split="random").fingerprint == expected.fingerprint
+
+
+def test_the_karate_club_is_condensed_and_learned_by_tasks():
+    club = KarateClub()
+    with pytest.raises(DataError, match=r"test_mask.*split random"):
+        lqm.condense(club, show_progress=False)
+    tiny = {"steps": 2, "width": 8}
+    made = lqm.condense(club, split="random", budget=4, settings=tiny, show_progress=False)
+    assert made.features.shape == (4, 34)
+    found = lqm.continual(club[0], budget=2, settings={**tiny, "epochs": 2}, show_progress=False)
+    assert found.matrices.shape == (1, 2, 2)
+
+
+@pytest.mark.parametrize("key", ["edge_weight", "edge_attr"])
+@pytest.mark.parametrize("columns", [0, 1, 3])
+def test_weights_of_edges_are_refused_unless_all_are_one(data, key, columns):
+    expected = from_pyg(data).fingerprint
+    shape = (data.edge_index.shape[1], *([columns] if columns else []))
+    data[key] = torch.ones(shape, dtype=torch.bfloat16)
+    assert from_pyg(data).fingerprint == expected
+    data[key][-1] = 0.5
+    with pytest.raises(DataError, match=rf"'graph' .*{key}.*del data\.{key}"):
+        load_graph(data)
+    del data[key]
+    assert from_pyg(data).fingerprint == expected
+
+
+class Graphs(InMemoryDataset):
+    def __init__(self, graphs):
+        super().__init__()
+        self.data, self.slices = self.collate(graphs)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, Graphs])
+def test_several_graphs_are_refused_and_one_is_taken(data, kind):
+    several, one = kind([data, data, data]), kind([data])
+    assert is_graph(several)
+    with pytest.raises(DataError, match=r"\b3 graphs.*nodes of one"):
+        lqm.condense(several, show_progress=False)
+    assert load_graph(one).fingerprint == load_graph(data).fingerprint

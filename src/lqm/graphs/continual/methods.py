@@ -1,6 +1,6 @@
 """The table of ways to learn from a stream of tasks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from lqm.graphs.continual.settings import (
@@ -35,6 +35,11 @@ class ContinualMethod:
     condense: MethodSpec | None = None
     store: Store | None = None
     keeps: bool = True
+
+    @property
+    def setting_names(self) -> list[str]:
+        """Everything that can be set."""
+        return [field.name for kind in (self.learning, self.memory) for field in fields(kind)]
 
     @property
     def has_memory(self) -> bool:

@@ -29,8 +29,8 @@ def find_pseudo_labelled(
 ) -> tuple[list[list[Tensor]], float]:
     """Nodes of each task that join it with a predicted class, by class, and the seconds that it took.
 
-    The class is that of a fresh classifier, trained on the memory of all tasks so far. Tasks that are
-    finished in the folder are not done again.
+    The class is that of a fresh classifier, trained on the memory of all tasks so far. A node that is
+    predicted to be of another task does not join. Tasks that are finished in the folder are not done again.
 
     Args:
         stream: the tasks.
@@ -73,7 +73,8 @@ def _believed(
     nodes = task.validation if settings.pseudo_labels == "validation" else task.test
     inputs = Inputs(task.graph.features, task.graph.adjacency, device)
     logits = learner.network.eval()(inputs)[nodes.to(device)]
-    likely = logits[:, task.outputs.start : task.outputs.stop].softmax(dim=1).max(dim=1)
+    first = task.outputs.start if settings.pseudo_among == "task" else 0
+    likely = logits[:, first : task.outputs.stop].softmax(dim=1).max(dim=1)
     believed = (likely.values >= settings.pseudo_threshold).cpu()
-    classes = likely.indices.cpu()
-    return [nodes[believed & (classes == own)] for own in range(len(task.outputs))]
+    classes = likely.indices.cpu() + first
+    return [nodes[believed & (classes == own)] for own in task.outputs]

@@ -63,19 +63,25 @@ class CondensedReplaySettings(ReplaySettings):
     Attributes:
         pseudo_labels: which nodes may join the real distribution of their task with a predicted class
             (PUMA): `none`, those for validation, or those to test with, whose own labels are never seen.
-        pseudo_threshold: least probability of a prediction that is believed; it is a softmax over the
-            task's own classes, so that no other class takes a share of it.
+        pseudo_threshold: least probability of a prediction that is believed.
+        pseudo_among: classes among which is predicted: all that were `seen` so far, where a node that is
+            predicted to be of another task is left out (PUMA); or those of the `task`.
     """
 
     pseudo_labels: Literal["none", "validation", "test"] = "none"
     pseudo_threshold: Probability = 0.0
+    pseudo_among: Literal["seen", "task"] = "seen"
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
 class PUMAReplaySettings(CondensedReplaySettings):
-    """Liu et al. 2024, "PUMA: efficient continual graph learning for node classification"; as its code."""
+    """Liu et al. 2024, "PUMA: efficient continual graph learning for node classification"; as its code.
 
-    classifier: Annotated[str, AfterValidator(check_spec)] = "gcn:width=512:depth=3"
+    The classifier has no biases: training without edges applies the linear maps of its layers only, so that
+    the biases of PUMA's code stay 0.
+    """
+
+    classifier: Annotated[str, AfterValidator(check_spec)] = "gcn:width=512:depth=3:bias=false"
     classifier_rate: Positive = 1e-3
     retrain: bool = True
     edge_free: bool = True

@@ -11,18 +11,20 @@ from lqm.graphs.networks.network import GraphNetwork, glorot, layer_sizes, zeros
 class GCN(GraphNetwork):
     """`depth` graph convolutions with ReLU between them (Kipf & Welling 2017); the last gives the logits.
 
-    Formula: H' = ReLU(A_hat H W + b)
+    Formula: H' = ReLU(A_hat H W + b), without b if `bias` is false
     """
 
     title: ClassVar[str] = "GCN-{depth} of width {width}"
     message_passing: ClassVar[bool] = True
 
-    def __init__(self, features: int, classes: int, width: int = 256, depth: int = 2) -> None:
+    def __init__(
+        self, features: int, classes: int, width: int = 256, depth: int = 2, bias: bool = True
+    ) -> None:
         super().__init__()
         self.reach = depth - 1 if self.message_passing else 0
         sizes = layer_sizes(type(self).__name__.lower(), features, classes, width, depth)
         self.weights = nn.ParameterList(glorot(*size) for size in sizes)
-        self.biases = nn.ParameterList(zeros(outputs) for _, outputs in sizes)
+        self.biases = nn.ParameterList(zeros(outputs) for _, outputs in sizes if bias)
 
     def embed(self, inputs: Inputs) -> Tensor:
         """The last hidden layer, [N, width]."""
@@ -38,7 +40,8 @@ class GCN(GraphNetwork):
 
     def _layer(self, number: int, inputs: Inputs, hidden: Tensor | None) -> Tensor:
         inputs = inputs if self.message_passing else inputs.without_edges()
-        return inputs.convolve(self.weights[number], hidden).add_(self.biases[number])
+        convolved = inputs.convolve(self.weights[number], hidden)
+        return convolved.add_(self.biases[number]) if len(self.biases) else convolved
 
 
 class MLP(GCN):

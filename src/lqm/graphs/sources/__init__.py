@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lqm.graphs.sources.cleaning import CleanGraph, ReadOptions, as_source, clean
 from lqm.graphs.sources.digits import digits_knn
@@ -18,7 +18,7 @@ from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.names import choose
 
 if TYPE_CHECKING:
-    from torch_geometric.data import Data
+    from torch_geometric.data import Data, Dataset
 
 GRAPHS: dict[str, Callable[[str, ReadOptions], CleanGraph]] = {
     "digits-knn": lambda _, options: clean(digits_knn(options), options),
@@ -31,10 +31,11 @@ _KINDS = "a .npz with edge_index and y, or a folder of Planetoid, Reddit or OGB"
 
 
 def load_graph(
-    source: "str | Path | GraphSource | Data",
+    source: "str | Path | GraphSource | Data | Dataset",
     *,
     features: str | None = None,
     split: str | None = None,
+    normalise_features: bool = False,
     data_dir: str | Path | None = None,
     show_progress: bool = True,
 ) -> GraphSource:
@@ -43,9 +44,10 @@ def load_graph(
     Args:
         source: a name in `GRAPHS`, for `synthetic` with options such as `synthetic:nodes=1000,classes=5`; or
             the path of a `.npz` or of a folder as Planetoid, Reddit or OGB come in; or the name of one of
-            these in `data_dir`; or a PyG `Data`; or a source.
+            these in `data_dir`; or a PyG `Data`, or a dataset of one; or a source.
         features: how to make features for a graph without: degree, spectral or one-hot.
         split: `published` or `random` (60/20/20 of each class); the first where there is one, if not given.
+        normalise_features: whether to divide the features of each node by the sum of their absolute values.
         data_dir: the folder where such names are looked for; the environment variable LQM_DATA if not given.
         show_progress: whether to show a progress bar.
 
@@ -53,7 +55,8 @@ def load_graph(
         ConfigError: when there is no such source, or an option can't be used.
         DataError: when what is there can't be used.
     """
-    given = {name: value for name, value in (("features", features), ("split", split)) if value is not None}
+    asked = {"features": features, "split": split, "normalise_features": normalise_features}
+    given: dict[str, Any] = {name: value for name, value in asked.items() if value not in (None, False)}
     if isinstance(source, GraphSource):
         if given:
             raise ConfigError(f"'{source.name}' is a source already; leave {', '.join(given)} out")
@@ -68,12 +71,12 @@ def load_graph(
         if name := _name(source):
             if data_dir is not None:
                 raise ConfigError(f"'{name}' is made and not read; leave data_dir out (--data-dir)")
-            origin, options = {"source": str(source)}, ReadOptions(name, features, split, show_progress)
+            origin, options = {"source": str(source)}, ReadOptions(name, show_progress=show_progress, **given)
             cleaned = GRAPHS[name](str(source), options)
         else:
             path, origin = _existing(source, data_dir)
             title = path.stem.removeprefix("ind.") if path.is_file() else path.name
-            options = ReadOptions(title, features, split, show_progress)
+            options = ReadOptions(title, show_progress=show_progress, **given)
             read = _reader(path)
             if read is None:
                 raise DataError(f"{path} can't be read as a graph; it should be {_KINDS}")
@@ -151,7 +154,7 @@ def _existing(source: str | Path, data_dir: str | Path | None) -> tuple[Path, di
 
 def _reader(path: Path) -> Callable[[ReadOptions], CleanGraph] | None:
     if path.is_file() and path.suffix == ".npz":
-        return lambda options: clean(read_npz(path), options)
+        return lambda options: clean(read_npz(path, masks=options.split != "random"), options)
     if graphs := find_planetoid(path):
         return lambda options: clean(read_planetoid(graphs), options)
     if folder := find_reddit(path):

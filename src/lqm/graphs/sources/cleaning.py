@@ -1,30 +1,32 @@
 """From the arrays of a file to a source: a clean graph with a split."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lqm.graphs.graph import Features, Graph
 from lqm.graphs.sources.edges import clean_edges
-from lqm.graphs.sources.features import FEATURES, clean_features
+from lqm.graphs.sources.features import FEATURES, clean_features, normalised
 from lqm.graphs.sources.labels import clean_labels
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.splits import Split, published_split, random_split
 from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.names import choose
+from lqm.utils.settings import check
 
 Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a graph is to be read; `features` and `split` as `load_graph` takes them."""
+    """How a graph is to be read; `features`, `split` and `normalise_features` as `load_graph` takes them."""
 
     name: str
     features: str | None = None
     split: str | None = None
+    normalise_features: bool = False
     show_progress: bool = True
 
     def __post_init__(self) -> None:
@@ -32,6 +34,7 @@ class ReadOptions:
             choose(self.features, FEATURES, "kind of features")
         if self.split is not None:
             choose(self.split, dict.fromkeys(("published", "random")), "split")
+        check("normalise_features", self.normalise_features, bool)
 
     def refuse_features(self) -> None:
         """Refuse to make features for a graph that has some."""
@@ -89,11 +92,14 @@ def clean(raw: RawGraph, options: ReadOptions) -> CleanGraph:
 
 
 def as_source(cleaned: CleanGraph, options: ReadOptions) -> GraphSource:
-    """Split the nodes into those for training, validation and testing."""
+    """Split the nodes into those for training, validation and testing; normalise their features if asked."""
     graph, name, published = cleaned.graph, options.name, cleaned.published
     if options.split == "published" and published is None:
         raise DataError(f"'{name}' has no published split; leave split out, or give random (--split random)")
     notes: tuple[str, ...] = ()
+    if options.normalise_features:
+        graph = replace(graph, features=normalised(graph.features))
+        cleaned = replace(cleaned, notes=(*cleaned.notes, "each node's features were divided by their sum"))
     if published is None or options.split == "random":
         parts, split = random_split(graph.labels, name), "random 60/20/20 of each class"
     else:

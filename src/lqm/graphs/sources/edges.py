@@ -10,6 +10,8 @@ from lqm.utils.sentences import counted
 
 Array = np.ndarray[Any, Any]
 
+WEIGHTS = ("edge_weight", "edge_attr")
+
 
 def clean_edges(edges: Any, nodes: int, place: str) -> tuple[Any, list[str]]:
     """The adjacency as `Graph` has it, and notes; `edges` are [2, E] or a pair of [E]."""
@@ -35,6 +37,11 @@ def clean_edges(edges: Any, nodes: int, place: str) -> tuple[Any, list[str]]:
         ),
     }
     return adjacency, [counted(count, *words) for words, count in notes.items() if count]
+
+
+def unweighted(weights: Array) -> bool:
+    """Whether weights or features of edges say nothing that the edges do not say: all are 1."""
+    return bool(np.all(weights == 1))
 
 
 def edges_of_rows(matrix: Any) -> tuple[Array, Array]:

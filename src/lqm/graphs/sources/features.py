@@ -22,6 +22,8 @@ _MOST_ONE_HOT = 50_000
 _DENSE = 512
 _TOLERANCE = 1e-3
 _CONSTANT = 1e-9
+# Rows whose sums are taken at once, to bound the memory.
+_ROWS = 65_536
 
 
 def clean_features(raw: Any, nodes: int, place: str) -> Features:
@@ -42,6 +44,18 @@ def clean_features(raw: Any, nodes: int, place: str) -> Features:
     features = csr_array((values, *places), shape=shape)
     features.sum_duplicates()
     return features
+
+
+def normalised(features: Features) -> Features:
+    """Each node's features divided by the sum of their absolute values, [N, F]; rows of zeros stay so."""
+    if issparse(features):
+        sums = abs(features).sum(axis=1, dtype=np.float64)
+        with np.errstate(invalid="ignore"):  # `GraphSource` refuses infinity
+            values = features.data / np.repeat(np.where(sums > 0, sums, 1), np.diff(features.indptr))
+        pieces = values.astype(np.float32), features.indices, features.indptr
+        return csr_array(pieces, shape=features.shape)
+    totals = torch.cat([part.double().abs().sum(dim=1) for part in features.split(_ROWS)])
+    return features / totals.where(totals > 0, 1).float()[:, None]
 
 
 def rows_of(data: Any, indices: Any, indptr: Any, shape: Any, *, place: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lqm.graphs.sources.cleaning import RawGraph
-from lqm.graphs.sources.edges import edges_of_rows
+from lqm.graphs.sources.edges import WEIGHTS, edges_of_rows, unweighted
 from lqm.graphs.sources.features import rows_of
 from lqm.graphs.sources.labels import names_of
 from lqm.graphs.sources.splits import MASKS, split_of_masks
@@ -19,6 +19,7 @@ from lqm.utils.sentences import reason
 
 Array = np.ndarray[Any, Any]
 
+_LEFT_OUT = "weights of edges were left out: all count alike"
 _PIECES = ("data", "indices", "indptr", "shape")
 _ADJACENCY = ("adj_", "adj_matrix.", "adj_matrix_")
 _ATTRIBUTES = ("attr_", "attr_matrix.", "attr_matrix_")
@@ -84,12 +85,12 @@ def holds_graph(path: Path) -> bool:
     return "edge_index" in keys or _sparse_prefix(keys, _ADJACENCY) is not None
 
 
-def read_npz(path: Path) -> RawGraph:
-    """The graph in a file, in one of the two forms."""
+def read_npz(path: Path, *, masks: bool = True) -> RawGraph:
+    """The graph in a file, in one of the two forms; without its published split unless `masks` are read."""
     arrays = Arrays(path)
     prefix = _sparse_prefix(arrays.keys, _ADJACENCY)
     if "edge_index" in arrays.keys:
-        return _read_plain(arrays)
+        return _read_plain(arrays, MASKS if masks else ())
     if prefix:
         return _read_benchmark(arrays, prefix)
     raise DataError(
@@ -102,7 +103,7 @@ def _sparse_prefix(keys: set[str], prefixes: tuple[str, ...]) -> str | None:
     return next((prefix for prefix in prefixes if f"{prefix}indptr" in keys), None)
 
 
-def _read_plain(arrays: Arrays) -> RawGraph:
+def _read_plain(arrays: Arrays, wanted: tuple[str, ...]) -> RawGraph:
     features: Any = None
     if "x_indptr" in arrays.keys:
         features = arrays.rows("x_")
@@ -110,22 +111,24 @@ def _read_plain(arrays: Arrays) -> RawGraph:
         features = arrays["x"]
     names = names_of(arrays["class_names"], str(arrays.path)) if "class_names" in arrays.keys else None
     labels = arrays["y"]
-    masks = {mask: arrays[mask] for mask in MASKS if mask in arrays.keys}
+    masks = {mask: arrays[mask] for mask in wanted if mask in arrays.keys}
     published, notes = split_of_masks(masks, len(labels) if labels.ndim else 0, str(arrays.path))
+    weighted = [key for key in WEIGHTS if key in arrays.keys and not unweighted(arrays[key])]
+    notes += tuple(f"{key}: {_LEFT_OUT}" for key in weighted)
     return RawGraph(arrays["edge_index"], labels, features, names, published, notes)
 
 
 def _read_benchmark(arrays: Arrays, prefix: str) -> RawGraph:
     labels = arrays["label" if "label" in arrays.keys and "labels" not in arrays.keys else "labels"]
     adjacency = arrays.rows(prefix)
-    weighted = bool((adjacency.data != 1).any())
+    notes = () if unweighted(adjacency.data) else (_LEFT_OUT,)
     adjacency.eliminate_zeros()
     return RawGraph(
         edges_of_rows(adjacency),
         labels,
         _attributes(arrays),
         _names(arrays),
-        notes=("weights of edges were left out",) if weighted else (),
+        notes=notes,
     )
 
 

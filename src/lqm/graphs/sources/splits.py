@@ -38,7 +38,10 @@ def split_of_masks(masks: dict[str, Any], nodes: int, place: str) -> tuple[Split
     parts = []
     for name in MASKS:
         if name not in masks:
-            raise DataError(f"{place} has no {name}, but another mask; there should be both or none")
+            raise DataError(
+                f"{place} has no {name}, but another mask; there should be both or none, or give split "
+                "random (--split random)"
+            )
         mask = np.asarray(masks[name])
         if mask.ndim == 2:
             notes = (f"of {mask.shape[1]} published splits the first is used",)
