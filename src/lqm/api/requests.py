@@ -97,7 +97,7 @@ class CondenseRequest(ComputeRequest):
         distance: lqm (default), mean, ...; any other word lists them.
         per_class: Synthetic images of each class (default 10).
         budget: Synthetic nodes, or their share of the nodes (default 1%).
-        recipe: Settings by name, such as idm-10; `lqm recipes` lists them.
+        recipe: Settings by name: paper, idm-10, ...; `lqm recipes` lists them.
         sketch: What `lqm sketch` made, in place of passes over the data.
         experts: What `lqm experts` trained on the source, for dance.
         network: Such as convnet:width=64; in Python, a function too.

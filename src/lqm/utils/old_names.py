@@ -7,6 +7,12 @@ from lqm.utils.errors import ConfigError
 
 _NAMES = {"start": "init", "start_steps": "init_steps", "stepping": "update"}
 _VALUES = {"one-by-one": "per-class"}
+# Settings that runs on images did not have once: a setting beside which they stand now, and what held then.
+_ADDED = {
+    "clip": ("momentum", "each-update"),
+    "mosaic_init": ("queue_limit", "cells"),
+    "meter_reset": ("queue_limit", 0),
+}
 
 
 def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,7 +37,8 @@ def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 def current_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration of a run, or a manifest, as this version would have written it.
 
-    Runs on images once had the settings `reuse` and `window`; where both were 1, nothing has changed.
+    Runs on images once had the settings `reuse` and `window`; where both were 1, nothing has changed. What
+    they did not have is as it was.
     """
     if "settings" not in config:
         return dict(config)
@@ -40,4 +47,6 @@ def current_config(config: Mapping[str, Any]) -> dict[str, Any]:
         settings = {
             name: value for name, value in settings.items() if name not in ("reuse", "window") or value != 1
         }
+        added = {name: value for name, (beside, value) in _ADDED.items() if beside in settings}
+        settings = added | settings
     return {**config, "settings": settings}
