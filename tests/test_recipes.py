@@ -170,3 +170,15 @@ def test_a_run_by_paper_has_its_settings_budget_and_protocol(digits):
     assert (manifest["recipe"], manifest["method"], manifest["per_class"]) == ("dm-1-paper", "dm", 2)
     assert (manifest["settings"]["clip"], manifest["settings"]["update"]) == ("end", "per-class")
     assert manifest["evaluation"]["name"] == "field-1000"
+
+
+def test_paper_is_for_several_budgets_at_once_and_other_names_are_for_one(tmp_path):
+    from lqm.cli.condense import Condense
+
+    def make(recipe):
+        return Condense(source="digits", recipe=recipe, per_class="1,2", out=tmp_path / "runs")
+
+    with pytest.raises(ConfigError, match=r"'dm-1'.*one per_class"):
+        make("dm-1")()
+    with pytest.raises(ConfigError, match=r"digits has no recipe 'paper'"):
+        make("paper")()
