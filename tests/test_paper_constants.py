@@ -4,7 +4,7 @@ A row is `setting: value`. Where ours differs on purpose the row is `setting: Di
 of methods that are not registered wait until they are.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 import pytest
@@ -232,6 +232,12 @@ def test_the_fields_evaluation_is_that_of_dm_and_idm():
     assert (protocol.epochs, protocol.networks, protocol.network) == (1000, 5, CONVNET)
     assert (protocol.learning_rate, protocol.momentum) == (0.01, 0.9)
     assert (protocol.weight_decay, protocol.batch) == (5e-4, 256)
+
+
+def test_lqm_was_evaluated_after_2000_epochs_and_datadam_after_1800_in_batches_of_64():
+    field, lqm, datadam = (PROTOCOLS[name] for name in ("field-1000", "field-2000", "datadam-1800"))
+    assert lqm == replace(field, name="field-2000", epochs=2000)
+    assert datadam == replace(field, name="datadam-1800", epochs=1800, networks=10, batch=64)
 
 
 def test_the_evaluation_of_graphs_is_that_of_cat():

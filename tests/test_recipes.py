@@ -1,10 +1,15 @@
+from dataclasses import asdict, replace
+
 import pytest
 
+import lqm
 from lqm.cli.recipes import recipe_tables
+from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
+from lqm.graphs.methods import METHODS as GRAPH_METHODS
 from lqm.images.evaluation import PROTOCOLS
 from lqm.images.methods import METHODS
 from lqm.images.sources import SOURCES
-from lqm.recipes import fitting_recipe, load_recipes, named_recipe, recipe_sources
+from lqm.recipes import GRAPHS, fitting_recipe, load_recipes, named_recipe, paper_recipe, recipe_sources
 from lqm.utils.errors import ConfigError
 from lqm.utils.settings import make_settings
 
@@ -14,13 +19,16 @@ ALL = [(source, name) for source in recipe_sources() for name in load_recipes(so
 @pytest.mark.parametrize(("source", "name"), ALL)
 def test_every_recipe_names_a_protocol_a_method_and_settings_that_exist(source, name):
     recipe = load_recipes(source)[name]
-    assert recipe.protocol in PROTOCOLS
-    assert recipe.name.removesuffix("-cpu") == f"{recipe.method}-{recipe.per_class}"
-    make_settings(METHODS[recipe.method].settings, recipe.settings)
+    of_graph = source == GRAPHS
+    assert recipe.protocol in (GRAPH_PROTOCOLS if of_graph else PROTOCOLS)
+    budget = recipe.graph if of_graph else str(recipe.per_class)
+    plain = recipe.name.removesuffix("-cpu").removesuffix("-paper")
+    assert plain == "-".join(filter(None, (recipe.method, budget)))
+    make_settings((GRAPH_METHODS if of_graph else METHODS)[recipe.method].settings, recipe.settings)
 
 
 def test_every_named_source_has_recipes():
-    assert set(recipe_sources()) == {*SOURCES, "own"}
+    assert set(recipe_sources()) == {*SOURCES, "own", GRAPHS}
 
 
 @pytest.mark.parametrize("source", ["cifar10", "cifar100", "tinyimagenet"])
@@ -81,3 +89,96 @@ def test_ones_own_images_have_the_papers_settings_for_cifar10():
             assert make_settings(defaults, own[name].settings) == make_settings(
                 defaults, paper[name].settings
             )
+
+
+def exact_settings(source, method, per_class):
+    recipe = paper_recipe(source, method, per_class)
+    return recipe.name, recipe.protocol, make_settings(METHODS[method].settings, recipe.settings)
+
+
+# Steps between two evaluations in IDM's published commands.
+INTERVALS = {
+    "cifar10": {1: 100, 10: 100, 50: 500},
+    "cifar100": {1: 100, 10: 100, 50: 500},
+    "tinyimagenet": {1: 100, 10: 500, 50: 1000},
+}
+
+
+@pytest.mark.parametrize("source", INTERVALS)
+def test_paper_is_the_original_in_every_detail(source):
+    for per_class, interval in INTERVALS[source].items():
+        name, protocol, idm = exact_settings(source, "idm", per_class)
+        assert (name, protocol) == (f"idm-{per_class}-paper", "field-2000")
+        assert (idm.meter_reset, idm.clip) == (interval, "end")
+        assert idm.mosaic_init == ("whole" if source == "tinyimagenet" else "cells")
+        name, protocol, dm = exact_settings(source, "dm", per_class)
+        assert (name, protocol) == (f"dm-{per_class}-paper", "field-1000")
+        assert (dm.update, dm.clip) == ("per-class", "end")
+        name, protocol, datadam = exact_settings(source, "datadam", per_class)
+        assert (name, protocol) == (f"datadam-{per_class}-paper", "datadam-1800")
+        assert (datadam.update, datadam.clip, datadam.power) == ("summed", "end", 4.0)
+
+
+@pytest.mark.parametrize("source", INTERVALS)
+def test_apart_from_that_paper_is_the_recipe_of_the_same_budget(source):
+    known = load_recipes(source)
+    differ = {"dm": {"update", "clip"}, "datadam": {"update", "clip"}, "dsa": {"clip"}}
+    differ["idm"] = {"clip", "meter_reset", "mosaic_init"}
+    for recipe in known.values():
+        if recipe.exact:
+            usual = known[recipe.name.removesuffix("-paper")]
+            exact, ours = (
+                asdict(make_settings(METHODS[r.method].settings, r.settings)) for r in (recipe, usual)
+            )
+            assert {name for name in exact if exact[name] != ours[name]} <= differ[recipe.method]
+            assert recipe.paper == usual.paper
+
+
+def test_paper_is_never_chosen_unless_it_is_asked_for():
+    for cpu in (False, True):
+        for method in ("dm", "datadam", "idm", "dsa"):
+            for per_class in (1, 10, 50):
+                assert not fitting_recipe("cifar10", method, per_class, cpu=cpu).exact
+
+
+def test_paper_of_a_budget_between_two_is_that_of_the_smaller():
+    names = [paper_recipe("cifar10", "idm", per_class).name for per_class in (1, 9, 49, 50)]
+    assert names == ["idm-1-paper", "idm-1-paper", "idm-10-paper", "idm-50-paper"]
+
+
+def test_where_there_is_no_paper_a_sentence_says_where_there_is(digits):
+    with pytest.raises(ConfigError, match=r"cifar10 .*'paper'.*'dc'.* for dm, datadam, idm, dsa"):
+        paper_recipe("cifar10", "dc", 10)
+    with pytest.raises(ConfigError, match=r"images of your own .*'idm'.*cifar10, cifar100, tinyimagenet"):
+        paper_recipe("own", "idm", 10)
+    with pytest.raises(ConfigError, match=r"digits .*'paper'.*'dm'"):
+        lqm.condense(digits, recipe="paper", show_progress=False)
+
+
+def test_paper_of_a_graph_has_settings_for_all_but_those_that_need_their_own():
+    def steps(method, graph):
+        return paper_recipe(GRAPHS, method, graph=graph).settings["steps"]
+
+    assert (steps("cat", "cora"), steps("cat", "corafull"), steps("puma", "corafull")) == (3000, 5000, 100)
+
+
+def test_a_run_by_paper_has_its_settings_budget_and_protocol(digits):
+    source = replace(digits, recipes="cifar10")
+    small = {"steps": 1, "real_batch": 8, "network": "convnet:width=4:depth=1"}
+    made = lqm.condense(source, recipe="paper", per_class=2, settings=small, show_progress=False)
+    manifest = made.manifest
+    assert (manifest["recipe"], manifest["method"], manifest["per_class"]) == ("dm-1-paper", "dm", 2)
+    assert (manifest["settings"]["clip"], manifest["settings"]["update"]) == ("end", "per-class")
+    assert manifest["evaluation"]["name"] == "field-1000"
+
+
+def test_paper_is_for_several_budgets_at_once_and_other_names_are_for_one(tmp_path):
+    from lqm.cli.condense import Condense
+
+    def make(recipe):
+        return Condense(source="digits", recipe=recipe, per_class="1,2", out=tmp_path / "runs")
+
+    with pytest.raises(ConfigError, match=r"'dm-1'.*one per_class"):
+        make("dm-1")()
+    with pytest.raises(ConfigError, match=r"digits has no recipe 'paper'"):
+        make("paper")()

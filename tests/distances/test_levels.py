@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import minimize
+from scipy.stats import beta
 
 from lqm.distances.levels import anderson_darling_levels, cramer_von_mises_levels
 
@@ -47,6 +48,9 @@ def test_anderson_darling_levels_are_the_published_ones():
         anderson_darling_levels(4).levels, [0.10723, 0.35723, 0.64277, 0.89277], atol=5e-6
     )
     np.testing.assert_allclose(
+        anderson_darling_levels(5).levels, [0.07988, 0.27018, 0.5, 0.72982, 0.92012], atol=5e-6
+    )
+    np.testing.assert_allclose(
         anderson_darling_levels(10).levels[:5], [0.03065, 0.10621, 0.20485, 0.31765, 0.43837], atol=5e-6
     )
 
@@ -75,6 +79,22 @@ def test_anderson_darling_levels_up_to_a_thousand_are_symmetric_increasing_and_q
         fixed = np.log((1 - left) / (1 - right)) / np.log(right * (1 - left) / (left * (1 - right)))
         np.testing.assert_allclose(fixed, inner, atol=1e-10)
     assert slowest < 0.05
+
+
+@pytest.mark.parametrize("k", [9_999, 10_000, 10_001, 12_345, 50_000, 200_000])
+def test_anderson_darling_levels_of_many_points_solve_the_equations(k):
+    levels, weights = anderson_darling_levels.__wrapped__(k)
+    assert (np.diff(levels) > 0).all()
+    assert (weights > 0).all()
+    np.testing.assert_allclose(weights.sum(), 1, atol=1e-12)
+    np.testing.assert_allclose(levels, 1 - levels[::-1], atol=1e-13)
+    left, right = levels[:-1], levels[1:]
+    rise, fall = np.log1p((right - left) / left), np.log1p((right - left) / (1 - right))
+    inner = np.cumsum(weights)[:-1]
+    np.testing.assert_allclose(fall / (rise + fall), inner, atol=1e-10)
+    np.testing.assert_allclose((inner[:-1] + inner[1:]) / 2, levels[1:-1], atol=1e-10)
+    # What the levels tend to: the density of the points is that of Beta(2/3, 2/3).
+    np.testing.assert_allclose(levels, beta(2 / 3, 2 / 3).ppf((np.arange(k) + 0.5) / k), atol=1 / k)
 
 
 def test_anderson_darling_minimises_its_statistic():

@@ -26,7 +26,7 @@ from lqm.graphs.continual import (
     plan_continual,
 )
 from lqm.graphs.continual.describe import describe_run
-from lqm.graphs.domain import GRAPHS, stream_options
+from lqm.graphs.domain import GRAPHS, graph_recipe, stream_options
 from lqm.graphs.stream import make_stream
 from lqm.report.continual import heat_map
 from lqm.utils.log import warn
@@ -148,6 +148,9 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
     checked = check_request(request.method, matched, request.budget, settings, request.scoring)
     sketch = open_sketch(request.sketch, before["config"])
     data = GRAPHS.load(request)
+    if request.recipe is not None:
+        settings = graph_recipe(data, request.recipe, request.method).settings | settings
+        checked = check_request(request.method, matched, request.budget, settings, request.scoring)
     words = stream_options(request)
     plan = plan_continual(checked, data, make_stream(data, **words), request.seed, words, sketch)
     machine = environment(device)

@@ -20,6 +20,7 @@ class ContinualOptions(TypedDict, total=False):
     inter_task_edges: bool
     scoring: str
     repeats: int
+    recipe: str | None
     sketch: str | Path | None
     settings: Settings | None
     seed: int

@@ -100,7 +100,7 @@ class CondenseRequest(ComputeRequest):
         distance: lqm (default), mean, ...; any other word lists them.
         per_class: Synthetic images of each class (default 10).
         budget: Synthetic nodes, or their share of the nodes (default 1%).
-        recipe: Settings by name, such as idm-10; `lqm recipes` lists them.
+        recipe: Settings by name, listed by `lqm recipes`: paper, idm-10, ...
         sketch: What `lqm sketch` made, in place of passes over the data.
         experts: What `lqm experts` trained on the source, for dance.
         network: Such as convnet:width=64; in Python, a function too.
@@ -196,7 +196,7 @@ class ContinualRequest:
         out: Folder for the memories, the matrices and the heat map, else one in runs/; a stopped run goes on,
             and a finished one takes more repeats.
         method: cat, puma; real nodes: random, er-gnn, ssm; nothing or all: finetuning, joint.
-        distance: What cat and puma match: lqm (default), mean, lqm-ad, ...; any other word lists them.
+        distance: lqm (default), mean, ...; any other word lists them.
         budget: Nodes to keep of each task, or their share of its nodes; not for finetuning and joint.
         classes_per_task: Classes that come together.
         order: Of the classes: labels, shuffled.
@@ -205,6 +205,7 @@ class ContinualRequest:
         inter_task_edges: Keep the edges to nodes of earlier tasks.
         scoring: Choose among all classes seen so far (class), or among those of the task (task).
         repeats: How often to learn it all, with seeds from --seed on; the split stays the same.
+        recipe: Settings of cat and puma by name: paper.
         sketch: What `lqm sketch` made of the same stream, in place of passes over its nodes.
         settings: Of the memory (steps, width, ...) and of the classifier (classifier, epochs, ...).
         seed: Everything random follows from it.
@@ -228,6 +229,7 @@ class ContinualRequest:
     inter_task_edges: Flag = False
     scoring: str = "class"
     repeats: int = 1
+    recipe: Name = None
     sketch: Folder = None
     settings: tyro.conf.Suppress[Settings | None] = None
     seed: int = 0

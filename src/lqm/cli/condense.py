@@ -42,7 +42,7 @@ class Condense(CondenseRequest):
     def __call__(self) -> None:
         """Make all the runs."""
         runs = runs_of(self.per_class, self.budget, self.seed)
-        if self.recipe and len({run.per_class for run in runs}) > 1:
+        if self.recipe not in (None, "paper") and len({run.per_class for run in runs}) > 1:
             raise ConfigError(
                 f"recipe '{self.recipe}' is for one per_class, not for {self.per_class}; leave one out"
             )

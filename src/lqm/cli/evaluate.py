@@ -28,8 +28,8 @@ def evaluate(
 
     Args:
         run: A run, or a saved condensed set.
-        protocol: How networks are trained: quick-200, cross-200, field-1000; of graphs cat-500, graph-quick;
-            else what the set asks for.
+        protocol: How networks are trained: quick-200, cross-200, field-1000, field-2000, datadam-1800; of
+            graphs cat-500, graph-quick; else what the set asks for.
         networks: Kinds in place of the protocol's: convnet,mlp,lenet,alexnet,vgg11,resnet18; of graphs
             gcn,sgc,gat,sage,appnp,mlp.
         baselines: Real records to score as well: all, none, or some of random,herding,full, of graphs also

@@ -29,8 +29,9 @@ def recipes(
 
 def recipe_tables(source: str | None = None) -> "Iterator[Table]":
     """Recipes of one source or of all."""
-    from lqm.images.methods import METHODS
-    from lqm.recipes import load_recipes, recipe_sources
+    from lqm.graphs.methods import METHODS as GRAPH_METHODS
+    from lqm.images.methods import METHODS as IMAGE_METHODS
+    from lqm.recipes import GRAPHS, load_recipes, recipe_sources
     from lqm.report.tables import plain_table
     from lqm.utils.names import choose
     from lqm.utils.settings import make_settings
@@ -40,9 +41,11 @@ def recipe_tables(source: str | None = None) -> "Iterator[Table]":
         choose(source, known, "source with recipes")
     for name in [source] if source else known:
         rows = []
+        methods = GRAPH_METHODS if name == GRAPHS else IMAGE_METHODS
         for recipe in load_recipes(name).values():
-            settings = make_settings(METHODS[recipe.method].settings, recipe.settings)
+            settings = make_settings(methods[recipe.method].settings, recipe.settings)
+            network = getattr(settings, "network", None) or f"width {settings.width}"
             paper = ", ".join(f"{distance} {accuracy}" for distance, accuracy in recipe.paper.items())
-            rows.append((recipe.name, f"{settings.steps:,}", settings.network, paper, recipe.cost))
-        example = "FOLDER" if name == "own" else name
+            rows.append((recipe.name, f"{settings.steps:,}", network, paper, recipe.cost))
+        example = {"own": "FOLDER", GRAPHS: "GRAPH"}.get(name, name)
         yield plain_table(_COLUMNS, rows, title=f"lqm condense {example} --recipe ...")

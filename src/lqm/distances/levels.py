@@ -46,7 +46,9 @@ def anderson_darling_levels(k: int) -> Levels:
         Q_i = ln((1-q_i)/(1-q_{i+1})) / ln(q_{i+1} (1-q_i) / (q_i (1-q_{i+1}))),   weights Q_i - Q_{i-1}.
 
     Plain iteration needs a number of passes that grows with k^2. Each equation involves three
-    neighbours only, so Newton's method solves a tridiagonal system a step and is done in a few.
+    neighbours only, so Newton's method solves a tridiagonal system a step and is done in a few. The
+    unknowns are the weights and the equations are written in differences of them: with the Q_i
+    themselves, rounding would grow with k^2 and the steps would not settle from k = 10,000 on.
 
     Example:
         >>> anderson_darling_levels(3).levels.round(5)
@@ -54,34 +56,60 @@ def anderson_darling_levels(k: int) -> Levels:
     """
     _require_positive(k)
     # For many points the density of the best levels tends to (u (1-u))^(-1/3): close to the solution.
-    steps = betaincinv(2 / 3, 2 / 3, np.arange(k + 1) / k)
+    weights = _symmetric(np.diff(betaincinv(2 / 3, 2 / 3, np.arange(k + 1) / k)))
     for _ in range(_NEWTON_STEPS):
-        residual, jacobian = _fixed_point_residual(steps)
-        change = solve_banded((1, 1), jacobian, residual) if k > 1 else residual
-        steps[1:-1] -= change
-        if np.abs(change).max(initial=0.0) < _TOLERANCE:
+        if k == 1:
+            break
+        residual, jacobian = _fixed_point_residual(weights)
+        change = np.diff(solve_banded((1, 1), jacobian, residual), prepend=0.0, append=0.0)
+        weights = _symmetric(weights - change)
+        if np.abs(change / weights).max() < _TOLERANCE:
             break
     else:
         raise ArithmeticError(f"the Anderson-Darling levels of {k} points did not converge")
-    steps = (steps + 1 - steps[::-1]) / 2
-    return _read_only(Levels((steps[:-1] + steps[1:]) / 2, np.diff(steps)))
+    middles = _middles(weights)
+    left = np.arange(k) < k / 2
+    return _read_only(Levels(np.where(left, middles, 1 - middles[::-1]), weights))
 
 
-def _fixed_point_residual(steps: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Q_i minus what its neighbours ask it to be, and the banded derivative by Q_{i-1}, Q_i, Q_{i+1}."""
-    levels = (steps[:-1] + steps[1:]) / 2
+def _fixed_point_residual(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Q_i minus what its neighbours ask it to be, and the banded derivative by Q_{i-1}, Q_i, Q_{i+1}.
+
+    With m and h the middle and half the distance of q_i and q_{i+1}, and g(x) = atanh(x)/x - 1, the fixed
+    point is m + 2 h (g(h/(1-m)) - g(h/m)) / ln(...), and Q_i is m + (w_i - w_{i+1}) / 4.
+    """
+    levels = _middles(weights)
+    rest = levels[::-1]
     left, right = levels[:-1], levels[1:]
-    gap = right - left
-    rise = np.log1p(gap / left)
-    fall = np.log1p(gap / (1 - right))
-    total = (rise + fall) ** 2
-    by_left = (fall / left - rise / (1 - left)) / total / 2
-    by_right = (rise / (1 - right) - fall / right) / total / 2
+    half = (weights[:-1] + weights[1:]) / 4
+    below, above = half / (left + half), half / (rest[1:] + half)
+    total = 2 * (np.arctanh(below) + np.arctanh(above))
+    shift = 2 * half * (_atanh_excess(above) - _atanh_excess(below)) / total
+    by_left = (half + shift) / (left * rest[:-1] * total) / 2
+    by_right = (half - shift) / (right * rest[1:] * total) / 2
     jacobian = np.zeros((3, len(left)))
     jacobian[0, 1:] = -by_right[:-1]
     jacobian[1] = 1 - by_left - by_right
     jacobian[2, :-1] = -by_left[1:]
-    return steps[1:-1] - fall / (rise + fall), jacobian
+    return (weights[:-1] - weights[1:]) / 4 - shift, jacobian
+
+
+def _atanh_excess(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """atanh(x)/x - 1 = x^2/3 + x^4/5 + ..., by the series where the difference would lose digits."""
+    squared = x * x
+    series = squared * np.polynomial.polynomial.polyval(squared, 1 / (2 * np.arange(12) + 3))
+    return np.where(x < 0.2, series, np.arctanh(x) / x - 1)
+
+
+def _middles(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The middle of each weight's share of [0, 1]; for symmetric weights, reversed, its distance from 1."""
+    return np.cumsum(weights) - weights / 2
+
+
+def _symmetric(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The weights, alike from both ends and with the sum 1."""
+    both: NDArray[np.float64] = weights + weights[::-1]
+    return both / float(both.sum())
 
 
 def _read_only(levels: Levels) -> Levels:

@@ -15,7 +15,7 @@ from lqm.utils.files import write_atomically
 from lqm.utils.log import warn
 
 # To be raised by every change of what a score means: of training, networks, augmentation or diagnostics.
-_EDITION = 2
+_EDITION = 3
 
 Finding = dict[str, list[float]]
 

@@ -18,7 +18,8 @@ from lqm.graphs.sources import GRAPHS as NAMES
 from lqm.graphs.sources import GraphSource, is_graph, load_graph
 from lqm.graphs.stream import check_features, make_stream
 from lqm.methods.domain import Choices, Domain, Prepared
-from lqm.recipes import Recipe
+from lqm.recipes import GRAPHS as RECIPES
+from lqm.recipes import PAPER, Recipe, named_recipe, paper_recipe
 from lqm.utils.errors import ConfigError
 
 _DEFAULT_BUDGET, _PROTOCOL = "1%", "cat-500"
@@ -57,8 +58,26 @@ def _recipe(
     per_class: int | None,
     device: torch.device,
 ) -> Recipe:
-    """Graphs have no recipes: every method has its defaults."""
-    return Recipe("", method or "cat", per_class=0, protocol=_PROTOCOL)
+    """The recipe of that name, if one is given: else every method has its defaults."""
+    if name is None:
+        return Recipe("", method or "cat", protocol=_PROTOCOL)
+    return graph_recipe(source, name, method)
+
+
+def graph_recipe(source: GraphSource, name: str, method: str | None) -> Recipe:
+    """The recipe of that name; `paper` is that of the method, and of the graph if it has one of its own.
+
+    Raises:
+        ConfigError: if there is none, or it is for another method.
+    """
+    if name == PAPER:
+        return paper_recipe(RECIPES, method or "cat", graph=source.name)
+    found = named_recipe(RECIPES, name)
+    if method not in (None, found.method):
+        raise ConfigError(
+            f"recipe '{name}' is for method = {found.method!r}, not {method!r}; leave one of them out"
+        )
+    return found
 
 
 def _prepare(choices: Choices) -> Prepared:

@@ -15,7 +15,7 @@ from lqm.images.networks import count_activations, factory_name
 from lqm.images.problem import ImageProblem
 from lqm.images.sources import SOURCES, ImageSource, load_source
 from lqm.methods.domain import Choices, Domain, Prepared
-from lqm.recipes import Recipe, fitting_recipe, named_recipe
+from lqm.recipes import PAPER, Recipe, fitting_recipe, named_recipe, paper_recipe
 from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.settings import Count, check
 
@@ -43,9 +43,13 @@ def _recipe(
     device: torch.device,
 ) -> Recipe:
     """The recipe of that name, or the one that suits method and budget: dm and 10 unless they are given."""
-    if name is None:
-        wanted = 10 if per_class is None else per_class
-        fitting = fitting_recipe(source.recipes, method or "dm", wanted, cpu=device.type == "cpu")
+    if name in (None, PAPER):
+        method, wanted = method or "dm", 10 if per_class is None else per_class
+        fitting = (
+            paper_recipe(source.recipes, method, wanted)
+            if name
+            else fitting_recipe(source.recipes, method, wanted, cpu=device.type == "cpu")
+        )
         return replace(fitting, per_class=wanted)
     found = named_recipe(source.recipes, name)
     pairs = (("method", found.method, method), ("per_class", found.per_class, per_class))
@@ -135,7 +139,6 @@ IMAGES = Domain(
     owns=lambda source, data_dir: True,
     options=(
         "per_class",
-        "recipe",
         "network",
         "size",
         "test_fraction",

@@ -73,6 +73,8 @@ class QueueEncoders(Encoders):
     def at(self, n: int) -> Encoder:
         """One network of the queue as it is, before those that are drawn learn."""
         problem, settings = self._problem, self._settings
+        if n and settings.meter_reset and n % settings.meter_reset == 0:
+            self._queue.reset_meters()
         if n % settings.queue_interval == 0:
             self._queue.push()
         draws = generator(problem.seed, "students", n)

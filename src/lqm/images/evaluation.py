@@ -57,6 +57,8 @@ PROTOCOLS = {
     protocol.name: protocol
     for protocol in (
         EvaluationProtocol("field-1000", epochs=1000, networks=5),
+        EvaluationProtocol("field-2000", epochs=2000, networks=5),
+        EvaluationProtocol("datadam-1800", epochs=1800, networks=10, batch=64),
         EvaluationProtocol(
             "quick-200", 200, 4, "convnet:width=32", full_networks=2, full_steps=2000, learning_rate=0.1
         ),

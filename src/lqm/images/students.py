@@ -31,7 +31,10 @@ class Student:
 
     @property
     def accuracy(self) -> float:
-        """Share of right answers on all batches so far, each before the step that it led to; 0 at first."""
+        """Share of right answers on all batches since the meter was reset, 0 if there are none.
+
+        Those on a batch are counted before the step that it leads to.
+        """
         return self._right / self._seen if self._seen else 0.0
 
     def learn(self, images: Tensor, labels: Tensor) -> float:
@@ -53,6 +56,10 @@ class Student:
     def set_rate(self, learning_rate: float) -> None:
         """Learn at this rate from now on."""
         self._optimizer.param_groups[0]["lr"] = learning_rate
+
+    def reset_meter(self) -> None:
+        """Forget how often it was right."""
+        self._right = self._seen = 0
 
     def snapshot(self) -> Network:
         """The network as it is now, which learns no more."""
@@ -97,6 +104,11 @@ class StudentQueue:
             self.students.pop(0)
         self.students.append(Student(self._make(self._made), self._logits))
         self._made += 1
+
+    def reset_meters(self) -> None:
+        """Let all students forget how often they were right."""
+        for student in self.students:
+            student.reset_meter()
 
     def draw(self, count: int, draws: torch.Generator) -> list[Student]:
         """Distinct students at random, all if there are no more."""

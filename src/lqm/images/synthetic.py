@@ -23,16 +23,19 @@ from lqm.utils.errors import ConfigError
 class SyntheticImages(Synthetic):
     """Images that are learned by SGD.
 
-    They are kept normalised, and clipped to legal pixels after each update: what is matched is then what the
-    user gets.
+    They are kept normalised, and clipped to legal pixels after each update, so that what is matched is what
+    the user gets; or, as in most originals, only in the result.
 
     Args:
         problem: what they stand for.
-        settings: their init, learning rate and momentum.
+        settings: their init, learning rate, momentum and clipping.
         mosaic: images in a row and in a column of each synthetic one.
+        whole: whether a mosaic is one whole real image at first, in place of a real image in each cell.
     """
 
-    def __init__(self, problem: ImageProblem, settings: MatchingSettings, mosaic: int = 1) -> None:
+    def __init__(
+        self, problem: ImageProblem, settings: MatchingSettings, mosaic: int = 1, *, whole: bool = False
+    ) -> None:
         size = problem.source.shape[1]
         if mosaic > size // 2:
             raise ConfigError(
@@ -40,6 +43,7 @@ class SyntheticImages(Synthetic):
                 "of two pixels in a row"
             )
         self._problem, self._settings, self._mosaic = problem, settings, mosaic
+        self._cells = 1 if whole else mosaic
         self.counts = [count * mosaic**2 for count in problem.counts]
         low, high = (problem.source.normalised(torch.full((1, 1), v)).to(problem.device) for v in (0.0, 1.0))
         self._images = Learnable(
@@ -48,7 +52,7 @@ class SyntheticImages(Synthetic):
             lambda images: torch.optim.SGD([images], lr=settings.learning_rate, momentum=settings.momentum),
             problem.device,
             moments="momentum",
-            project=lambda images: images.clamp_(low, high),
+            project=(lambda images: images.clamp_(low, high)) if settings.clip == "each-update" else None,
         )
         self.learnables = [self._images]
         self._chosen: list[Tensor] | None = None
@@ -68,7 +72,7 @@ class SyntheticImages(Synthetic):
         return Batch(torch.cat(shown), classes, [len(own) for own in shown])
 
     def result(self) -> CondensedImages:
-        """The images, back in pixels."""
+        """The images, back in legal pixels."""
         source = self._problem.source
         mean, std = (part.view(-1, 1, 1) for part in (source.mean, source.std))
         images = (self.images.detach().cpu() * std + mean).clamp(0, 1)
@@ -87,14 +91,14 @@ class SyntheticImages(Synthetic):
 
     def _coreset(self) -> ImageCoreset:
         """The coreset that chooses the init."""
-        settings, count = self._settings, self._problem.per_class * self._mosaic**2
+        settings, count = self._settings, self._problem.per_class * self._cells**2
         return ImageCoreset(
             self._problem, settings.init, count, steps=settings.init_steps, network=settings.network
         )
 
     def _init(self) -> Tensor:
-        """Noise, or real images of each class, as many in each as a mosaic has cells."""
-        problem, count = self._problem, self._problem.per_class * self._mosaic**2
+        """Noise, or real images of each class: one in each cell of a mosaic, or one in all of it."""
+        problem, count = self._problem, self._problem.per_class * self._cells**2
         draws = generator(problem.seed, "start")
         if self._settings.init == "noise":
             shape = problem.classes, problem.per_class, *problem.source.shape
@@ -106,4 +110,4 @@ class SyntheticImages(Synthetic):
         # A class that has too few images for all cells gives some of them twice.
         filled = [images[torch.arange(count) % len(images)] for images in chosen]
         normalised = (problem.source.normalised(images) for images in filled)
-        return torch.stack([compose(images, self._mosaic) for images in normalised])
+        return torch.stack([compose(images, self._cells) for images in normalised])

@@ -1,16 +1,23 @@
 """Settings that suit a source, as data: one TOML file a source, one entry a method and budget.
 
-An entry's `settings` are those of the paper where they differ from the method's defaults. `cpu` says what
-differs at a scale that two cores finish in minutes: a recipe of its own, whose name ends in `-cpu`.
+An entry's `settings` are those of the paper where they differ from the method's defaults. Two variants of it
+are recipes of their own: `cpu` says what differs where two cores are to finish in minutes (the name ends in
+`-cpu`), `exact` what differs where the original is to be restored in every detail (`-paper`). What the file
+says of a method as a whole holds for all of its entries.
 """
 
 import tomllib
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
+
+# The file of recipes for graphs, and the name that stands for the exact recipe of a method and budget.
+GRAPHS, PAPER = "graphs", "paper"
 
 
 @dataclass(frozen=True)
@@ -18,45 +25,63 @@ class Recipe:
     """How to condense one source by one method into one budget.
 
     Attributes:
+        per_class: images of each class; 0 where the recipe is for every budget.
         settings: what differs from the method's defaults.
         protocol: how the result is to be evaluated.
         paper: the accuracy in percent that the papers report, by distance.
         cost: what it takes on two cores, about.
+        graph: the name of the one graph that it is for; for all others if there is none.
     """
 
     name: str
     method: str
-    per_class: int
+    per_class: int = 0
     settings: dict[str, Any] = field(default_factory=dict)
     protocol: str = "field-1000"
     paper: dict[str, float] = field(default_factory=dict)
     cost: str = ""
+    graph: str = ""
 
     @property
     def cpu(self) -> bool:
         """Whether this is the scale for two cores."""
         return self.name.endswith("-cpu")
 
+    @property
+    def exact(self) -> bool:
+        """Whether this restores the original in every detail."""
+        return self.name.endswith(f"-{PAPER}")
+
 
 @cache
 def load_recipes(source: str) -> dict[str, Recipe]:
     """All recipes for a source, by name."""
     content = tomllib.loads((files(__name__) / f"{source}.toml").read_text(encoding="utf-8"))
-    recipes = {}
-    for entry in content["recipes"]:
-        cpu, cpu_cost = entry.pop("cpu", None), entry.pop("cpu_cost", "")
-        recipe = Recipe(protocol=content["protocol"], **entry)
-        recipes[recipe.name] = recipe
-        if cpu is not None:
-            recipes[f"{recipe.name}-cpu"] = Recipe(
-                f"{recipe.name}-cpu",
-                recipe.method,
-                recipe.per_class,
-                recipe.settings | content.get("cpu", {}).get(recipe.method, {}) | cpu,
-                content["cpu_protocol"],
-                cost=cpu_cost,
-            )
-    return recipes
+    return {recipe.name: recipe for entry in content["recipes"] for recipe in _scales(entry, content)}
+
+
+def _scales(entry: dict[str, Any], content: dict[str, Any]) -> Iterator[Recipe]:
+    """The recipe of an entry, and its variants for two cores and as in the original."""
+    cpu, cpu_cost, exact = entry.pop("cpu", None), entry.pop("cpu_cost", ""), entry.pop("exact", {})
+    recipe = Recipe(protocol=content["protocol"], **entry)
+    yield recipe
+    if cpu is not None:
+        of_method = content.get("cpu", {}).get(recipe.method, {})
+        yield replace(
+            recipe,
+            name=f"{recipe.name}-cpu",
+            settings=recipe.settings | of_method | cpu,
+            protocol=content["cpu_protocol"],
+            paper={},
+            cost=cpu_cost,
+        )
+    if original := content.get("exact", {}).get(recipe.method):
+        yield replace(
+            recipe,
+            name=f"{recipe.name}-{PAPER}",
+            settings=recipe.settings | original["settings"] | exact,
+            protocol=original["protocol"],
+        )
 
 
 def recipe_sources() -> list[str]:
@@ -68,9 +93,7 @@ def recipe_sources() -> list[str]:
 
 def named_recipe(source: str, name: str) -> Recipe:
     """The recipe of a source by its name."""
-    return choose(
-        name, load_recipes(source), f"recipe for {'images of your own' if source == 'own' else source}"
-    )
+    return choose(name, load_recipes(source), f"recipe for {_in_words(source)}")
 
 
 def fitting_recipe(source: str, method: str, per_class: int, *, cpu: bool) -> Recipe:
@@ -78,11 +101,54 @@ def fitting_recipe(source: str, method: str, per_class: int, *, cpu: bool) -> Re
 
     On a CPU it is the `cpu` scale where there is one. A method without a recipe has its defaults.
     """
-    known = load_recipes(source)
-    own = sorted((r for r in known.values() if r.method == method), key=lambda r: r.per_class)
-    scaled = [r for r in own if r.cpu] if cpu else [r for r in own if not r.cpu]
-    fitting = scaled or own
+    known = [recipe for recipe in load_recipes(source).values() if not recipe.exact]
+    own = [recipe for recipe in known if recipe.method == method]
+    fitting = [recipe for recipe in own if recipe.cpu == cpu] or own
     if not fitting:
-        protocols = {r.cpu: r.protocol for r in known.values()}
+        protocols = {recipe.cpu: recipe.protocol for recipe in known}
         return Recipe("", method, per_class, protocol=protocols.get(cpu, protocols[False]))
-    return ([r for r in fitting if r.per_class <= per_class] or fitting[:1])[-1]
+    return _nearest(fitting, per_class)
+
+
+def paper_recipe(source: str, method: str, per_class: int = 0, graph: str = "") -> Recipe:
+    """The recipe that restores the original, chosen among the budgets as by `fitting_recipe`.
+
+    Args:
+        source: the file of recipes.
+        method: its name.
+        per_class: images of each class, for images.
+        graph: the name of the graph, for graphs: some need settings of their own.
+
+    Raises:
+        ConfigError: if there is none, with what there is.
+    """
+    known = [recipe for recipe in load_recipes(source).values() if recipe.exact]
+    own = [recipe for recipe in known if recipe.method == method and recipe.graph in ("", graph)]
+    fitting = [recipe for recipe in own if recipe.graph == graph] or own
+    if fitting:
+        return _nearest(fitting, per_class)
+    if known:
+        able = f"it has one for {', '.join(dict.fromkeys(recipe.method for recipe in known))}"
+    else:
+        able = f"there are some for {', '.join(_sources_with_papers())}"
+    raise ConfigError(
+        f"{_in_words(source)} has no recipe '{PAPER}' for method '{method}'; {able}, or leave the recipe out"
+    )
+
+
+def _nearest(recipes: list[Recipe], per_class: int) -> Recipe:
+    """The recipe of the largest budget that is not above, or else of the smallest."""
+    ordered = sorted(recipes, key=lambda recipe: recipe.per_class)
+    return ([recipe for recipe in ordered if recipe.per_class <= per_class] or ordered[:1])[-1]
+
+
+def _sources_with_papers() -> list[str]:
+    return [
+        source
+        for source in recipe_sources()
+        if source != GRAPHS and any(recipe.exact for recipe in load_recipes(source).values())
+    ]
+
+
+def _in_words(source: str) -> str:
+    return {"own": "images of your own", GRAPHS: "a graph"}.get(source, source)

@@ -7,10 +7,16 @@ from lqm.utils.errors import ConfigError
 
 _NAMES = {"start": "init", "start_steps": "init_steps", "stepping": "update"}
 _VALUES = {"one-by-one": "per-class"}
-# What graphs were condensed and kept with before there was a choice.
-_BEFORE = {method: {"lengths": "free"} for method in ("cat", "puma")} | {
-    method: {"features": "own"} for method in ("random", "herding", "k-centre", "k-means", "er-gnn", "ssm")
+# Settings that runs did not have once: a setting beside which they stand now, and what held then.
+_ADDED = {
+    "clip": ("momentum", "each-update"),
+    "mosaic_init": ("queue_limit", "cells"),
+    "meter_reset": ("queue_limit", 0),
+    "lengths": ("updates", "free"),
+    "pseudo_among": ("pseudo_labels", "task"),
 }
+# Methods that keep real nodes; the nodes had features of their own once.
+_REAL_NODES = ("random", "herding", "k-centre", "k-means", "er-gnn", "ssm")
 
 
 def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,8 +41,8 @@ def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 def current_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration of a run, or a manifest, as this version would have written it.
 
-    Runs on images once had the settings `reuse` and `window`; where both were 1, nothing has changed. Streams
-    once had pseudo-labels among the classes of the task only.
+    Runs on images once had the settings `reuse` and `window`; where both were 1, nothing has changed. What
+    runs did not have is as it was.
     """
     if "settings" not in config:
         return dict(config)
@@ -45,11 +51,10 @@ def current_config(config: Mapping[str, Any]) -> dict[str, Any]:
         settings = {
             name: value for name, value in settings.items() if name not in ("reuse", "window") or value != 1
         }
-    elif "budget" in config:
-        settings = _BEFORE.get(config.get("method", ""), {}) | settings
-    if "pseudo_labels" in settings:
-        settings = {"pseudo_among": "task", **settings}
-    return {**config, "settings": settings}
+    added = {name: value for name, (beside, value) in _ADDED.items() if beside in settings}
+    if "budget" in config and config.get("method") in _REAL_NODES:
+        added["features"] = "own"
+    return {**config, "settings": added | settings}
 
 
 def begun_with(run: Mapping[str, Any], method: str, known: Collection[str]) -> dict[str, Any]:

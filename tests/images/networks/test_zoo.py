@@ -109,6 +109,40 @@ def test_resnet_maps_shrink_as_the_field_has_it():
     assert sizes[3:] == [(width, size, size) for width, size in blocks] + [(512, 1, 1), (512,)]
 
 
+def plain_resnet(weights, images):
+    """The field's ResNet-18 without a class: 3x3 stem, four stages of two blocks, pooling of 4x4, linear."""
+    left = list(weights)
+
+    def convolved(maps, stride, padding):
+        kernel, scale, shift = left.pop(0), left.pop(0), left.pop(0)
+        maps = nn.functional.conv2d(maps, kernel, stride=stride, padding=padding)
+        return nn.functional.group_norm(maps, len(kernel), scale, shift)
+
+    maps = convolved(images, 1, 1).relu()
+    for stage in range(4):
+        for block in range(2):
+            stride = 2 if stage > 0 and block == 0 else 1
+            residual = convolved(convolved(maps, stride, 1).relu(), 1, 1)
+            shortcut = convolved(maps, stride, 0) if stride == 2 else maps
+            maps = (residual + shortcut).relu()
+    assert maps.shape[-2:] == (4, 4)
+    features = nn.functional.avg_pool2d(maps, 4).flatten(1)
+    matrix, bias = left
+    return features @ matrix.T + bias
+
+
+@pytest.mark.parametrize("shape", [(1, 28, 28), (3, 28, 28), (3, 32, 32)])
+def test_resnet_gives_the_logits_of_the_fields(shape):
+    torch.manual_seed(0)
+    network = make_network("resnet18", shape, 10)
+    images = torch.randn(2, *shape)
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight.add_(0.05 * torch.randn_like(weight))
+        expected = plain_resnet(network.parameters(), images)
+        torch.testing.assert_close(network(images), expected, atol=1e-4, rtol=1e-4)
+
+
 @pytest.mark.parametrize("name", ["vgg11", "resnet18"])
 @pytest.mark.parametrize("size", [8, 9, 11])
 def test_no_map_of_one_pixel_is_normalised(name, size):

@@ -1,5 +1,8 @@
 """IDM: distribution matching under networks that are learning, with several images in the place of one."""
 
+from typing import Annotated, Literal
+
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from lqm.images.encoders import QueueEncoders
@@ -13,7 +16,7 @@ from lqm.methods.objectives.features import FeatureMatching
 from lqm.methods.spec import MethodSpec
 from lqm.utils.settings import Count, NotNegative, Positive
 
-_QUEUE = ("queue_start", "queue_interval", "queue_limit", "students", "student_steps")
+_QUEUE = ("queue_start", "queue_interval", "queue_limit", "students", "student_steps", "meter_reset")
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -22,6 +25,7 @@ class IDMSettings(MatchingSettings):
 
     Attributes:
         mosaic: images in a row and in a column of each synthetic one.
+        mosaic_init: a real image in each cell at first, or a whole one in the place of all cells.
         class_weight: of the class-discriminative term, times the network's training accuracy in percent.
         queue_start: networks at first.
         queue_interval: steps from one new network to the next.
@@ -29,10 +33,13 @@ class IDMSettings(MatchingSettings):
         students: networks that learn at each step.
         student_steps: how many batches each of them learns from.
         student_batch: real images of any class in such a batch.
+        meter_reset: steps after which all networks forget their training accuracy, which is 0 until they
+            learn again; 0 for never. The original does so at each of its evaluations.
     """
 
     learning_rate: Positive = 0.2
     mosaic: Count = 2
+    mosaic_init: Literal["cells", "whole"] = "cells"
     class_weight: NotNegative = 0.5
     queue_start: Count = 3
     queue_interval: Count = 30
@@ -40,6 +47,7 @@ class IDMSettings(MatchingSettings):
     students: Count = 2
     student_steps: Count = 10
     student_batch: Count = 256
+    meter_reset: Annotated[int, Field(ge=0)] = 0
 
     def images_per_step(self, classes: int, records: int, *, live: bool) -> float:
         """Those that networks learn from too."""
@@ -56,7 +64,7 @@ def build(problem: ImageProblem, settings: IDMSettings) -> Condensation:
     learned from. One optimiser holds all classes: the momentum of a class moves it on while the others are
     updated.
     """
-    synthetic = SyntheticImages(problem, settings, settings.mosaic)
+    synthetic = SyntheticImages(problem, settings, settings.mosaic, whole=settings.mosaic_init == "whole")
     objective = FeatureMatching(
         problem.distance,
         synthetic.counts,

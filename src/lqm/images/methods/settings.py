@@ -11,6 +11,7 @@ from lqm.utils.settings import Count, Positive, Share
 NetworkSpec = Annotated[str, AfterValidator(check_spec)]
 Init = Literal["random", "noise", "herding", "k-centre", "k-means"]
 Update = Literal["summed", "per-class"]
+Clip = Literal["each-update", "end"]
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -24,6 +25,7 @@ class MatchingSettings:
         init: the real images, or the noise, that the synthetic ones are at first.
         init_steps: training of the network by whose features an init other than random is chosen.
         network: such as `convnet:width=64:depth=2`.
+        clip: whether images are clipped to legal pixels after each update, or only in the result.
     """
 
     steps: Count = 20_000
@@ -33,6 +35,7 @@ class MatchingSettings:
     init: Init = "random"
     init_steps: Count = 200
     network: NetworkSpec = "convnet"
+    clip: Clip = "each-update"
 
     def images_per_step(self, classes: int, records: int, *, live: bool) -> float:
         """Images that go through a network in a step; those with gradients count three times.

@@ -4,25 +4,26 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from lqm.images.networks.layers import Norm, first_padding, may_halve, norm_layers
+from lqm.images.networks.layers import Norm, may_halve, norm_layers
 from lqm.images.networks.network import Network
 
 _WIDTHS = (64, 128, 256, 512)
 
 
 class ResNet18(Network):
-    """ResNet-18 (He et al. 2016) with a 3x3 stem and no pooling after it; 512 latent features."""
+    """ResNet-18 (He et al. 2016) with a 3x3 stem and no pooling after it; 512 latent features.
+
+    Unlike the field's other networks it does not pad images of 28x28 to 32x32.
+    """
 
     title: ClassVar[str] = "ResNet-18"
 
     def __init__(self, shape: tuple[int, int, int], classes: int, norm: Norm = "instance") -> None:
         super().__init__()
         channels, size, _ = shape
-        padding = first_padding(size)
-        size += 2 * padding - 2
         width = _WIDTHS[0]
         layers = [
-            nn.Conv2d(channels, width, kernel_size=3, padding=padding, bias=norm == "none"),
+            nn.Conv2d(channels, width, kernel_size=3, padding=1, bias=norm == "none"),
             *norm_layers(norm, width, size),
             nn.ReLU(),
         ]
