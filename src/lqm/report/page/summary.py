@@ -7,7 +7,8 @@ from lqm.evaluation.cases import Case
 from lqm.evaluation.latents import Latents
 from lqm.evaluation.markdown import percent
 from lqm.evaluation.standing import Bar, Standing
-from lqm.report.page.answer import Answer, Line, and_more, class_in_words, in_points, told_apart
+from lqm.report.page.answer import Answer, Line, and_more, class_in_words, in_points
+from lqm.report.page.contest import contest
 from lqm.report.page.matched import how_matched, how_matched_by_one, worst_matched
 
 Bars = dict[int, Bar]
@@ -58,9 +59,9 @@ def _how_good(bars: Bars, cases: Sequence[Case], standing: Standing, tested: int
     of = f"the {tested:,} test {protocol.records}" if tested else f"the test {protocol.records}"
     note = f"The share of {of} that networks trained on it name rightly ({protocol.name}: {protocol.kind})."
     for size in sorted({bar.records for bar in bars.values()}):
-        own = [bar for bar in bars.values() if bar.records == size]
-        if len(own) > 1 and standing.paired and min(len(bar.accuracies) for bar in own) > 1:
-            note += f"\n{_ahead(own)}"
+        own = {number: bar for number, bar in bars.items() if bar.records == size}
+        if standing.paired:
+            note += _ahead(own, cases)
     missing = [case for number, case in enumerate(cases) if number not in bars]
     if missing:
         more = " and so on" if len(missing) > 1 else ""
@@ -68,12 +69,14 @@ def _how_good(bars: Bars, cases: Sequence[Case], standing: Standing, tested: int
     return Answer("How good is it?", lines, note)
 
 
-def _ahead(bars: Sequence[Bar]) -> str:
-    """Which of some sets is best, by how much, and under how many networks: number j begins as the same."""
-    worse, best = sorted(bars, key=lambda bar: bar.accuracy)[-2:]
-    pairs = zip(best.accuracies, worse.accuracies, strict=False)
-    claim = f"{best.name} is {percent(best.accuracy - worse.accuracy)} points ahead of {worse.name}"
-    return told_apart((best.name, worse.name), claim, "ahead", [one > other for one, other in pairs]) + "."
+def _ahead(bars: Bars, cases: Sequence[Case]) -> str:
+    """A line that says which of some sets is best and by how much, if that is clear; none of a single one."""
+    found = contest(bars, cases, lambda bar: bar.accuracy, lambda bar: bar.accuracies)
+    if found is None:
+        return ""
+    best, other = found.best, found.next_best
+    claim = f"{best.name} is {percent(best.mean - other.mean)} points ahead of {other.name}"
+    return f"\n{found.sentence(claim, 'ahead')}."
 
 
 def _how_far(bars: Bars, cases: Sequence[Case], standing: Standing) -> Answer:
