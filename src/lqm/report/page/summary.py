@@ -4,9 +4,12 @@ import shlex
 from collections.abc import Sequence
 
 from lqm.evaluation.cases import Case
+from lqm.evaluation.labels import mosaics_of
 from lqm.evaluation.latents import Latents
 from lqm.evaluation.markdown import percent
 from lqm.evaluation.standing import Bar, Standing
+from lqm.evaluation.table import CONDENSED
+from lqm.evaluation.verdict import verdict_of
 from lqm.report.page.answer import Answer, Line, and_more, class_in_words, in_points
 from lqm.report.page.contest import contest
 from lqm.report.page.matched import how_matched, how_matched_by_one, worst_matched
@@ -40,6 +43,25 @@ def answers(
         Answer(each.question, sorted([*each.lines, *others], key=lambda line: line.case), each.note)
         for each in found
     ]
+
+
+def verdicts(cases: Sequence[Case], standing: Standing | None) -> list[str]:
+    """What each set is worth, in one line: by the protocol of the standing, if it was evaluated by it."""
+    return [_verdict(case, number, standing, len(cases) > 1) for number, case in enumerate(cases)]
+
+
+def _verdict(case: Case, number: int, standing: Standing | None, named: bool) -> str:
+    name = f"{case.label}: " * named
+    bar = standing.of_case(number) if standing else None
+    if standing is None or bar is None:
+        return f"{name}not evaluated"
+    size = int((case.condensed.labels >= 0).sum())
+    real = {"full": standing.full} | {
+        "random": next((own for own in standing.real("random") if own.records == size), None)
+    }
+    scores = {CONDENSED: bar} | {name: own for name, own in real.items() if own}
+    records, mosaics = standing.protocol.records, mosaics_of(case.condensed)
+    return name + verdict_of(scores, records, case.evaluator.remedies, mosaics)
 
 
 def _not_evaluated(cases: Sequence[Case]) -> Answer:
