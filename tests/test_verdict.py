@@ -97,3 +97,13 @@ def test_scores_of_older_versions_have_a_verdict_too(saved):
         del own["predicted"]
     condensed.with_score(entry)
     assert "WORSE than 20 random images" in read_page(lqm.write_report(saved)).words
+
+
+def test_the_command_prints_warnings_as_lines_of_their_own(saved, type_in, monkeypatch):
+    monkeypatch.setattr("lqm.api.evaluate.faults_of", lambda *given: ["nodes are dead", "lengths drift"])
+    _, out, err = type_in("evaluate", saved, "--protocol", "tiny", "--baselines", "none")
+    assert [line for line in err.splitlines() if line.startswith("lqm: warning")] == [
+        "lqm: warning: nodes are dead",
+        "lqm: warning: lengths drift",
+    ]
+    assert "not compared with random" in out.splitlines()[0]
