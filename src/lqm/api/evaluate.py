@@ -14,10 +14,13 @@ from lqm.condensed import CondensedSet, load
 from lqm.engine import resolve_device
 from lqm.engine.progress import Progress
 from lqm.evaluation.evaluator import Evaluator, entry_of, refuse_memory
+from lqm.evaluation.faults import faults_of
+from lqm.evaluation.labels import mosaics_of
 from lqm.evaluation.markdown import score_markdown
 from lqm.evaluation.origins import source_of
 from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.scores import Score
+from lqm.evaluation.verdict import verdict_of
 from lqm.utils.errors import ArtifactError
 from lqm.utils.log import warn
 from lqm.utils.names import choose
@@ -31,11 +34,14 @@ class Evaluation:
 
     Attributes:
         by_network: for each kind of network, the scores by the name of the training set.
+        warnings: what is wrong with the set, a line each: dead nodes, lengths unlike the real ones', a loss
+            that did not fall, classes that are never predicted.
     """
 
     protocol: Protocol
     by_network: dict[str, Scores]
     condensed: CondensedSet
+    warnings: tuple[str, ...] = ()
 
     @property
     def rows(self) -> Scores:
@@ -57,8 +63,19 @@ class Evaluation:
         """Mean test accuracy of the networks, of the first kind, that were trained on the condensed set."""
         return self.score.accuracy
 
+    @property
+    def verdict(self) -> str:
+        """What the set is worth beside real records, in one line; by the first kind of network."""
+        by = f"by {next(iter(self.by_network))}: " * (len(self.by_network) > 1)
+        evaluator = evaluator_of(self.condensed)
+        return by + verdict_of(
+            self.rows, self.protocol.records, evaluator.remedies, mosaics_of(self.condensed)
+        )
+
     def __str__(self) -> str:
-        return score_markdown(self.by_network, self.protocol)
+        warned = "".join(f"warning: {line}\n\n" for line in self.warnings)
+        table = score_markdown(self.by_network, self.protocol, mosaics_of(self.condensed))
+        return f"{self.verdict}\n\n{warned}{table}"
 
 
 def evaluate(
@@ -156,7 +173,8 @@ def evaluate(
             else:
                 entry["baselines"] = entry.get("baselines", {}) | {training_set: asdict(found)}
             condensed = _with_score(condensed, entry)
-    return Evaluation(rules, by_network, condensed)
+    first = next(iter(by_network.values()))["condensed"]
+    return Evaluation(rules, by_network, condensed, tuple(faults_of(condensed, evaluator, data, first)))
 
 
 def evaluator_of(condensed: CondensedSet) -> Evaluator:

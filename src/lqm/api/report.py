@@ -77,7 +77,7 @@ def _sets(folders: Sequence[Path], source: Any, data_dir: str | Path | None) -> 
     require_one_source(cases)
     known = next((case for case in cases if case.manifest.get("origin")), cases[0])
     data, missing = _real_data(known.evaluator, known.manifest, source, data_dir)
-    return page_of_sets(cases, _real(cases, data) if data else None, missing)
+    return page_of_sets(cases, _real(cases, data) if data else None, missing, data)
 
 
 def _real(cases: Sequence[Case], data: Any) -> Real:

@@ -44,7 +44,9 @@ def evaluate(
     from rich.console import Console
 
     import lqm
+    from lqm.evaluation.labels import mosaics_of
     from lqm.report.tables import score_table
+    from lqm.utils.log import warn
 
     found = lqm.evaluate(
         run,
@@ -58,5 +60,8 @@ def evaluate(
         seed=seed,
         device=device,
     )
-    Console().print(score_table(found.by_network, found.protocol))
+    print(found.verdict)
+    for line in found.warnings:
+        warn(f"warning: {line}")
+    Console().print(score_table(found.by_network, found.protocol, mosaics_of(found.condensed)))
     print(f"next: lqm report {quote(str(run))}")

@@ -1,6 +1,7 @@
 """Condensed sets that are shown together: read, labelled, and encoded by one network."""
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 from lqm.condensed import CondensedSet, load
 from lqm.evaluation.evaluator import Evaluator, refuse_memory
-from lqm.evaluation.labels import distinct_labels
+from lqm.evaluation.labels import budget_of, distinct_labels, key_of, made_of
 from lqm.evaluation.latents import Latents, measure
 
 
@@ -62,3 +63,14 @@ def latents_of(cases: Sequence[Case], source: Any, *, seed: int = 0) -> Latents:
     network = evaluator.fresh_network(source, protocol.network, seed, 0)
     sets = [evaluator.as_records(case.condensed) for case in cases]
     return measure(protocol.kind, evaluator.latents(network, sets, source))
+
+
+def alike(cases: Sequence[Case]) -> dict[str, list[int]]:
+    """The numbers of the runs that differ by their seed alone, by a label for each group of them."""
+    groups: defaultdict[str, list[int]] = defaultdict(list)
+    for number, case in enumerate(cases):
+        groups[key_of([made_of(case.manifest), budget_of(case.manifest)])].append(number)
+    first = [cases[numbers[0]] for numbers in groups.values()]
+    seedless = [{name: case.manifest[name] for name in case.manifest if name != "seed"} for case in first]
+    labels = distinct_labels(seedless, [case.folder for case in first])
+    return dict(zip(labels, groups.values(), strict=True))

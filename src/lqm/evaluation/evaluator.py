@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 
 from lqm.condensed import CondensedSet
 from lqm.engine.compute import Compute, decide
@@ -14,6 +15,14 @@ from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.score_cache import Finding, keep
 from lqm.evaluation.scores import AfterEach, Score, score_networks
 from lqm.utils.errors import ConfigError
+
+
+class Lengths(NamedTuple):
+    """A class: the norms of a set's records of it, [k], and that of the real ones on average, if known."""
+
+    name: str
+    own: Tensor
+    real: float | None
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,9 @@ class Evaluator:
         latents: (network, sets of records, source) -> for each set, the features of each class.
         activations: about how many activations the evaluation of a set takes: (source, protocol, condensed
             set, full); None if networks are not compiled.
+        lengths: (condensed set, source or None) -> of each class, how long its features are; None where
+            that is no sign of a condensation that failed.
+        remedies: what to try where condensing has gained nothing.
     """
 
     what: str
@@ -52,6 +64,8 @@ class Evaluator:
     finder: Callable[..., Callable[[Any, int], Finding]]
     latents: Callable[[Any, Any, Any], Iterator[list[ClassLatents]]]
     activations: Callable[[Any, Any, Any, bool], float] | None = None
+    lengths: Callable[[Any, Any], list[Lengths]] | None = None
+    remedies: str = "more steps, another learning_rate or another method"
 
     def protocol_of(self, condensed: CondensedSet) -> Protocol:
         """The protocol that a set asks for."""

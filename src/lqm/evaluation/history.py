@@ -38,6 +38,17 @@ def metric_curves(folder: Path, points: int = 300, *, steps: int | None = None) 
     return {name: _thinned(found, name, points) for name, found in known.items() if found}
 
 
+def read_losses(folder: Path, steps: int) -> list[float]:
+    """The loss of each of a run's first steps, where it was logged and is finite.
+
+    None of a run whose encoders learn beside it: their losses differ for this alone.
+    """
+    lines = read_lines(folder / METRICS)[:steps]
+    if any("network_accuracy" in line for line in lines):
+        return []
+    return [line["loss"] for line in lines if _is_finite(line.get("loss"))]
+
+
 def evaluation_curve(folder: Path, steps: int) -> list[Evaluated]:
     """The evaluations that were made in a run's first steps."""
     return [

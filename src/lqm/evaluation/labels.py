@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lqm.condensed import CondensedSet
+
 Config = Mapping[str, Any]
 
 _MADE = ("method", "distance", "steps", "settings")
@@ -30,6 +32,11 @@ def distance_of(config: Config) -> str | None:
 def budget_of(config: Config) -> Any:
     """Images of each class, nodes in all, or a share of them."""
     return next(config[name] for name in ("per_class", "budget") if name in config)
+
+
+def mosaics_of(condensed: CondensedSet) -> int | None:
+    """How many mosaics a set has; None if its records are no cells of mosaics."""
+    return len(condensed.labels) if condensed.manifest.get("mosaic", 1) > 1 else None
 
 
 def apart(config: Config, others: Sequence[Config]) -> dict[str, Any]:
@@ -86,9 +93,14 @@ def size_of(config: Config) -> str:
     Example:
         >>> size_of({"per_class": 10}), size_of({"budget": 27}), size_of({"budget": None})
         ('10 a class', '27 nodes', '')
+        >>> size_of({"per_class": 10, "mosaic": 2})
+        '10 mosaics = 40 images a class'
     """
     if "per_class" in config:
-        return f"{config['per_class']:,} a class"
+        images, cells = config["per_class"], config.get("mosaic", 1) ** 2
+        return (
+            f"{images:,} mosaics = {cells * images:,} images a class" if cells > 1 else f"{images:,} a class"
+        )
     budget = config.get("budget")
     return "" if budget is None else budget if isinstance(budget, str) else f"{budget:,} nodes"
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 from lqm.evaluation.latents import MATCHED
 from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.scores import Score, recovery
+from lqm.evaluation.table import CONDENSED
+from lqm.evaluation.verdict import records_in_words
 
 Scores = Mapping[str, Score]
 Rows = Sequence[tuple[str, ...]]
@@ -13,17 +15,17 @@ Rows = Sequence[tuple[str, ...]]
 _RECOVERY = "recovery\n%"
 
 
-def score_markdown(by_network: Mapping[str, Scores], protocol: Protocol) -> str:
+def score_markdown(by_network: Mapping[str, Scores], protocol: Protocol, mosaics: int | None = None) -> str:
     """Scores as Markdown, as `score_layout` lays them out."""
-    header, rows, notes = score_layout(by_network, protocol)
+    header, rows, notes = score_layout(by_network, protocol, mosaics)
     return "\n".join([markdown(header, rows), *(f"\n{note}" for note in notes)]) + "\n"
 
 
 def markdown(header: Sequence[str], rows: Rows) -> str:
     """A table in Markdown; the first column to the left, the others to the right."""
-    names = [column.replace("\n", " ") for column in header]
     ruler = ["---", *["---:"] * (len(header) - 1)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (names, ruler, *rows))
+    lines = ("| " + " | ".join(cells) + " |" for cells in (header, ruler, *rows))
+    return "\n".join(line.replace("\n", " ") for line in lines)
 
 
 def percent(share: float | None) -> str:
@@ -32,13 +34,16 @@ def percent(share: float | None) -> str:
 
 
 def score_layout(
-    by_network: Mapping[str, Scores], protocol: Protocol
+    by_network: Mapping[str, Scores], protocol: Protocol, mosaics: int | None = None
 ) -> tuple[Sequence[str], Rows, list[str]]:
-    """Header, rows and notes: all numbers by one kind of network, or the accuracies by several."""
+    """Header, rows and notes: all numbers by one kind of network, or the accuracies by several.
+
+    The condensed records may be cells of so many mosaics.
+    """
     if len(by_network) == 1:
         ((network, scores),) = by_network.items()
         records = protocol.records
-        columns, way = _columns(scores, records), ""
+        columns, way = _columns(scores, records, mosaics), ""
         if {"random", "full"} <= scores.keys():
             way = f"recovery: the share of the way from random to all real {records}; "
         else:
@@ -54,18 +59,25 @@ def score_layout(
     rows: list[tuple[str, ...]] = [
         (name, *(scores[name].spread.percent() for scores in by_network.values())) for name in sets
     ]
-    found = [recovery(scores["condensed"], scores) for scores in by_network.values()]
+    found = [recovery(scores[CONDENSED], scores) for scores in by_network.values()]
     if any(share is not None for share in found):
         rows.append(("recovery of condensed", *map(percent, found)))
     header = ("accuracy % by", *(name.replace(":", "\n", 1) for name in by_network))
-    return header, rows, [_rules(protocol, "of each kind", sets)]
+    notes = [_rules(protocol, "of each kind", sets)]
+    if mosaics:
+        size = records_in_words(sets[CONDENSED].records, protocol.records, mosaics)
+        notes.append(f"{CONDENSED}: {size}")
+    return header, rows, notes
 
 
-def _columns(scores: Scores, records: str) -> dict[str, list[str]]:
+def _columns(scores: Scores, records: str, mosaics: int | None) -> dict[str, list[str]]:
     rows = [*scores.values()]
+    sizes = {name: f"{score.records:,}" for name, score in scores.items()}
+    if mosaics and CONDENSED in sizes:
+        sizes[CONDENSED] = f"{mosaics:,} mosaics\n= {sizes[CONDENSED]}"
     return {
         "trained on": [*scores],
-        records: [f"{score.records:,}" for score in rows],
+        records: [*sizes.values()],
         "accuracy %": [score.spread.percent() for score in rows],
         _RECOVERY: [percent(recovery(score, scores)) for score in rows],
         "CvM\nbefore": [f"{score.before.cramer_von_mises:.3f}" for score in rows],

@@ -27,6 +27,8 @@ class Score:
         records: how many the networks were trained on.
         accuracies: of each network.
         by_class: the accuracy on each class, as the mean over networks; None if it has no test records.
+        predicted: the share of the test records that is predicted as each class, as the mean over networks;
+            empty of scores of older versions.
     """
 
     records: int
@@ -34,6 +36,7 @@ class Score:
     before: LatentMatch
     after: LatentMatch
     by_class: tuple[float | None, ...] = ()
+    predicted: tuple[float, ...] = ()
 
     @property
     def spread(self) -> Spread:
@@ -60,7 +63,9 @@ def score_networks(
         records, found = evaluate(j)
         before, after = (LatentMatch(cvm, out, (cvm,)) for cvm, out in (found["before"], found["after"]))
         by_class = tuple(None if isnan(share) else share for share in found["by_class"])
-        scores.append(Score(records, tuple(found["accuracy"]), before, after, by_class))
+        # What an older version has cached knows no predictions.
+        predicted = tuple(found.get("predicted", ()))
+        scores.append(Score(records, tuple(found["accuracy"]), before, after, by_class, predicted))
         after_each(j + 1, {"accuracy": scores[-1].accuracy})
     return together(scores)
 
@@ -68,6 +73,7 @@ def score_networks(
 def together(scores: Sequence[Score]) -> Score:
     """One score of the networks of several: accuracies after each other, the mean of all else."""
     shares = [score.by_class for score in scores if score.by_class]
+    predicted = [score.predicted for score in scores]
     return Score(
         scores[0].records,
         tuple(accuracy for score in scores for accuracy in score.accuracies),
@@ -77,6 +83,7 @@ def together(scores: Sequence[Score]) -> Score:
             fmean(known) if (known := [share for share in column if share is not None]) else None
             for column in zip(*shares, strict=True)
         ),
+        tuple(fmean(column) for column in zip(*predicted, strict=True)) if all(predicted) else (),
     )
 
 
@@ -90,6 +97,7 @@ def finding(named: Tensor, labels: Tensor, classes: int, before: LatentMatch, af
     return {
         "accuracy": [right.double().mean().item()],
         "by_class": (correct / labels.bincount(minlength=classes)).tolist(),
+        "predicted": (named.bincount(minlength=classes).double() / len(named)).tolist(),
         "before": [before.cramer_von_mises, before.extremes],
         "after": [after.cramer_von_mises, after.extremes],
     }

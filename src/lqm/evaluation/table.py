@@ -80,6 +80,7 @@ def scores_in(manifest: Manifest, number: int = 0) -> list[ScoreRow]:
             _match(score["before"]),
             _match(score["after"]),
             tuple(score.get("by_class", ())),
+            tuple(score.get("predicted", ())),
             number=number,
             manifest=manifest,
             protocol=entry["protocol"],

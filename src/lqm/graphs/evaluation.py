@@ -17,6 +17,7 @@ from lqm.evaluation.score_cache import Finding
 from lqm.evaluation.scores import finding
 from lqm.graphs.baselines import BASELINES, baseline
 from lqm.graphs.graph import Graph, as_graph
+from lqm.graphs.lengths import node_lengths
 from lqm.graphs.networks import NETWORKS, GraphNetwork, Inputs, NetworkMaker
 from lqm.graphs.sources import load_graph
 from lqm.graphs.sources.source import GraphSource
@@ -153,5 +154,7 @@ NODES = Evaluator(
     key=lambda nodes, source, full, compute: {"nodes": nodes.digest},
     finder=_finder,
     latents=_latents,
+    lengths=node_lengths,
+    remedies="another learning_rate, more steps or a larger budget",
 )
 score = NODES.score

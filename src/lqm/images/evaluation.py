@@ -173,5 +173,6 @@ IMAGES = Evaluator(
     finder=_finder,
     latents=_latents,
     activations=activations_to_evaluate,
+    remedies="a lower learning_rate, more steps or another method",
 )
 score = IMAGES.score

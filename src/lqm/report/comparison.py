@@ -19,8 +19,9 @@ _COLUMNS = ("steps", "runs", "accuracy %", "CvM", "extremes\n%", "seconds")
 _STREAM_COLUMNS = ("method", "distance", "budget", "repeats", "AA %", "BWT %", "seconds")
 NOTE = (
     "accuracy: mean ± sample standard deviation, over runs (each the mean of its networks) where there are "
-    "several, else over the networks of one run; CvM (to be compared between sets of as many records) and "
-    "extremes: before the training; seconds: of the condensation."
+    "several, else over the networks of one run, which is one condensation and ranks no methods or "
+    "distances; CvM (to be compared between sets of as many records) and extremes: before the training; "
+    "seconds: of the condensation."
 )
 STREAM_NOTE = (
     "AA: average accuracy after the last task; BWT: backward transfer, below 0 where tasks were forgotten; "
@@ -80,12 +81,18 @@ def _row(repeats: Repeats, found: Comparison) -> tuple[str, ...]:
     return (
         repeats.manifest["method"],
         repeats.distance or "-",
-        str(repeats.budget),
+        _budget(repeats),
         f"{repeats.manifest['steps']:,}",
         str(len(repeats.sets)),
         *numbers,
         f"{fmean(condensed.manifest['seconds'] for condensed in repeats.sets):,.0f}",
     )
+
+
+def _budget(repeats: Repeats) -> str:
+    """Images of each class, or of mosaics how many images they are; or nodes in all."""
+    cells = repeats.manifest.get("mosaic", 1) ** 2
+    return f"{repeats.budget:,} mosaics\n= {cells * repeats.budget:,}" if cells > 1 else str(repeats.budget)
 
 
 def _stream_row(result: Result) -> tuple[str, ...]:

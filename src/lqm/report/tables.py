@@ -13,9 +13,9 @@ from lqm.evaluation.protocol import Protocol
 _SIDE_BY_SIDE = 4
 
 
-def score_table(by_network: Mapping[str, Scores], protocol: Protocol) -> Table:
-    """All numbers by one kind of network, or the accuracies by several."""
-    header, rows, notes = score_layout(by_network, protocol)
+def score_table(by_network: Mapping[str, Scores], protocol: Protocol, mosaics: int | None = None) -> Table:
+    """All numbers by one kind of network, or the accuracies by several; see `score_layout`."""
+    header, rows, notes = score_layout(by_network, protocol, mosaics)
     if len(by_network) > _SIDE_BY_SIDE:
         rows = [tuple(cell.replace(" ±", "\n±") for cell in row) for row in rows]
     return plain_table(header, rows, "\n".join(notes))

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
+from lqm.evaluation.cases import alike
 from lqm.evaluation.diagnostics import cramer_von_mises, ecdf, optimal_points
 from lqm.evaluation.latents import Latents
-from lqm.report.figures.series import alike
 from lqm.report.figures.style import COLUMN, PAGE, legend_below, new_figure, plain, set_title, wrapped
 from lqm.report.figures.subjects import Drawing, LeftOut, Origin
 from lqm.utils.errors import DataError

@@ -7,10 +7,11 @@ from typing import NamedTuple
 from matplotlib.figure import Figure
 from rich.cells import cell_len
 
+from lqm.evaluation.cases import alike
 from lqm.evaluation.comparison import Repeats, When
 from lqm.evaluation.labels import key_of
 from lqm.evaluation.spread import Spread
-from lqm.report.figures.series import alike, error_bars, evaluated, series_of
+from lqm.report.figures.series import error_bars, evaluated, series_of
 from lqm.report.figures.style import COLUMN, PAGE, grouped_bars, legend_below, new_figure, plain, set_title
 from lqm.report.figures.subjects import Drawing, LeftOut, Origin
 from lqm.utils.errors import DataError

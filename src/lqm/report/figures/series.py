@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from lqm.evaluation.cases import Case
 from lqm.evaluation.comparison import Comparison, Repeats, comparisons
-from lqm.evaluation.labels import budget_of, distinct_labels, key_of, made_of
+from lqm.evaluation.labels import distinct_labels, key_of, made_of
 
 Place = TypeVar("Place", bound=Hashable)
 
@@ -65,14 +65,3 @@ def series_of(
 def folder_of(repeats: Repeats) -> Path:
     """Where the first of the runs was read from."""
     return repeats.sets[0].path or Path()
-
-
-def alike(cases: Sequence[Case]) -> dict[str, list[int]]:
-    """The numbers of the runs that differ by their seed alone, by a label for each group of them."""
-    groups: defaultdict[str, list[int]] = defaultdict(list)
-    for number, case in enumerate(cases):
-        groups[key_of([made_of(case.manifest), budget_of(case.manifest)])].append(number)
-    first = [cases[numbers[0]] for numbers in groups.values()]
-    seedless = [{name: case.manifest[name] for name in case.manifest if name != "seed"} for case in first]
-    labels = distinct_labels(seedless, [case.folder for case in first])
-    return dict(zip(labels, groups.values(), strict=True))

@@ -8,15 +8,16 @@ from typing import Any
 
 from lqm.condensed import CondensedImages
 from lqm.evaluation.cases import Case
+from lqm.evaluation.faults import faults_of
 from lqm.evaluation.history import evaluation_curve, metric_curves
-from lqm.evaluation.labels import distance_of, size_of
+from lqm.evaluation.labels import distance_of, mosaics_of, size_of
 from lqm.evaluation.latents import Latents
 from lqm.evaluation.markdown import percent
-from lqm.evaluation.standing import Standing, standings
+from lqm.evaluation.standing import Bar, Standing, standings
 from lqm.report.page.explorer import explorer
 from lqm.report.page.gallery import RealImages, gallery
 from lqm.report.page.learning import learning
-from lqm.report.page.summary import answers, type_of_records
+from lqm.report.page.summary import answers, type_of_records, verdicts
 from lqm.utils.errors import ConfigError
 from lqm.utils.sentences import counted
 
@@ -62,10 +63,13 @@ def require_one_source(cases: Sequence[Case]) -> None:
             )
 
 
-def page_of_sets(cases: Sequence[Case], real: Real | None, missing: str = "") -> Page:
+def page_of_sets(
+    cases: Sequence[Case], real: Real | None, missing: str = "", source: Any | None = None
+) -> Page:
     """Everything about sets of one source; `missing` is why there are no real data."""
     latents = real.latents if real else None
     ranked = standings(cases)
+    shown_first = ranked[0] if ranked else None
     logged = learning(
         [metric_curves(case.folder, steps=case.manifest["steps"]) for case in cases],
         [evaluation_curve(case.folder, case.manifest["steps"]) for case in cases],
@@ -78,7 +82,9 @@ def page_of_sets(cases: Sequence[Case], real: Real | None, missing: str = "") ->
         "lead": _lead(cases, real),
         "cases": [_facts(case) for case in cases],
         "class_names": cases[0].condensed.class_names,
-        "answers": answers(cases, ranked[0] if ranked else None, latents, real.test if real else None),
+        "verdicts": verdicts(cases, shown_first),
+        "warnings": _warnings(cases, shown_first, source),
+        "answers": answers(cases, shown_first, latents, real.test if real else None),
         "standings": [_standing(found, cases) for found in ranked],
         "records": type_of_records(cases),
         "gallery": shown,
@@ -95,7 +101,7 @@ def page_of_sets(cases: Sequence[Case], real: Real | None, missing: str = "") ->
     data = {
         "labels": [case.label for case in cases],
         "classNames": cases[0].condensed.class_names,
-        "standings": [_bars(found) for found in ranked],
+        "standings": [_bars(found, cases) for found in ranked],
         "real": shown["real"] if shown else {},
         # The images themselves are in the text of the page.
         "images": [[[tile["records"] for tile in own] for own in tiles] for tiles in shown["sets"]]
@@ -151,7 +157,7 @@ def _standing(found: Standing, cases: Sequence[Case]) -> Content:
         "rows": [
             {
                 "name": bar.name,
-                "records": f"{bar.records:,}",
+                "records": _size(bar, cases),
                 "networks": len(bar.accuracies),
                 "accuracy": bar.spread.percent(),
                 "cvm": [match.statistic.shown(3) for match in (bar.before, bar.after)],
@@ -172,12 +178,29 @@ def seeds_in_words(found: Standing) -> str:
     return f"; seeds {seeds} together" if found.paired else f"; each set by its own of the seeds {seeds}"
 
 
-def _bars(found: Standing) -> list[Content]:
+def _warnings(cases: Sequence[Case], standing: Standing | None, source: Any | None) -> list[str]:
+    """What is wrong with each set, a line each, after its name where there are several."""
+    return [
+        f"{case.label}: " * (len(cases) > 1) + line
+        for number, case in enumerate(cases)
+        for line in faults_of(
+            case.condensed, case.evaluator, source, standing.of_case(number) if standing else None
+        )
+    ]
+
+
+def _size(bar: Bar, cases: Sequence[Case]) -> str:
+    """How many records a network was trained on, and of how many mosaics they are cells."""
+    mosaics = None if bar.case is None else mosaics_of(cases[bar.case].condensed)
+    return f"{mosaics:,} mosaics = {bar.records:,}" if mosaics else f"{bar.records:,}"
+
+
+def _bars(found: Standing, cases: Sequence[Case]) -> list[Content]:
     return [
         {
             "name": bar.name,
             "case": bar.case,
-            "size": "" if bar.name.endswith(f", {bar.records:,}") else f" ({bar.records:,})",
+            "size": "" if bar.name.endswith(f", {bar.records:,}") else f" ({_size(bar, cases)})",
             "shown": bar.spread.percent(),
             "accuracy": bar.accuracy,
             "deviation": bar.deviation,

@@ -1,11 +1,12 @@
 """How well sets keep the latent distributions, in sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lqm.evaluation.cases import Case
 from lqm.evaluation.latents import LatentMatch, Latents
 from lqm.evaluation.standing import Bar, Standing
-from lqm.report.page.answer import Answer, Line, class_in_words, told_apart
+from lqm.report.page.answer import Answer, Line, class_in_words
+from lqm.report.page.contest import contest
 
 _SIZES_DIFFER = "Only sets of as many records are to be compared by it."
 
@@ -24,27 +25,32 @@ def how_matched(bars: dict[int, Bar], cases: Sequence[Case], standing: Standing)
             if bar.records == size
         ]
         own = {number: bar for number, bar in bars.items() if bar.records == size}
-        if len(own) > 1:
-            before = _lowest({number: bar.before for number, bar in own.items()}, cases, standing.paired)
-            after = _lowest({number: bar.after for number, bar in own.items()}, cases, standing.paired)
-            lines.append(f"{before}; after the training, {after}.")
+        if standing.paired:
+            before, after = (
+                _lowest(own, cases, lambda bar: bar.before),
+                _lowest(own, cases, lambda bar: bar.after),
+            )
+            lines += [f"{before}."] * bool(before) + [f"After the training, {after}."] * bool(after)
         note += f"\n{' '.join(lines)}" if lines else ""
     return _matched({number: bar.before.statistic.shown(3) for number, bar in bars.items()}, note)
 
 
-def _lowest(matches: dict[int, LatentMatch], cases: Sequence[Case], paired: bool) -> str:
-    """Which set is matched best, by how much, and under how many networks."""
-    best, next_best = sorted(matches, key=lambda number: matches[number].cramer_von_mises)[:2]
-    names = cases[best].label, cases[next_best].label
-    below, above = (matches[number].cramer_von_mises for number in (best, next_best))
-    lower = round(100 * (1 - below / above)) if above else 0
+def _lowest(bars: dict[int, Bar], cases: Sequence[Case], match: Callable[[Bar], LatentMatch]) -> str:
+    """Which set is matched best and by how much, if that is clear; nothing where networks are not known."""
+    found = contest(
+        bars,
+        cases,
+        lambda bar: match(bar).cramer_von_mises,
+        lambda bar: match(bar).by_network,
+        lowest=True,
+    )
+    if found is None:
+        return ""
+    best, other = found.best, found.next_best
+    lower = round(100 * (1 - best.mean / other.mean)) if other.mean else 0
     if lower == 0:
-        return f"{names[0]} and {names[1]} are equal"
-    claim = f"{names[0]} is {lower} % lower than {names[1]}"
-    pairs = list(zip(matches[best].by_network, matches[next_best].by_network, strict=False))
-    if len(pairs) < 2 or not paired:
-        return claim
-    return told_apart(names, claim, "lower", [low < high for low, high in pairs])
+        return f"{best.name} and {other.name} are equal"
+    return found.sentence(f"{best.name} is {lower} % lower than {other.name}", "lower")
 
 
 def how_matched_by_one(cases: Sequence[Case], latents: Latents) -> Answer:

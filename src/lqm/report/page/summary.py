@@ -4,10 +4,14 @@ import shlex
 from collections.abc import Sequence
 
 from lqm.evaluation.cases import Case
+from lqm.evaluation.labels import mosaics_of
 from lqm.evaluation.latents import Latents
 from lqm.evaluation.markdown import percent
 from lqm.evaluation.standing import Bar, Standing
-from lqm.report.page.answer import Answer, Line, and_more, class_in_words, in_points, told_apart
+from lqm.evaluation.table import CONDENSED
+from lqm.evaluation.verdict import verdict_of
+from lqm.report.page.answer import Answer, Line, and_more, class_in_words, in_points
+from lqm.report.page.contest import contest
 from lqm.report.page.matched import how_matched, how_matched_by_one, worst_matched
 
 Bars = dict[int, Bar]
@@ -41,6 +45,25 @@ def answers(
     ]
 
 
+def verdicts(cases: Sequence[Case], standing: Standing | None) -> list[str]:
+    """What each set is worth, in one line: by the protocol of the standing, if it was evaluated by it."""
+    return [_verdict(case, number, standing, len(cases) > 1) for number, case in enumerate(cases)]
+
+
+def _verdict(case: Case, number: int, standing: Standing | None, named: bool) -> str:
+    name = f"{case.label}: " * named
+    bar = standing.of_case(number) if standing else None
+    if standing is None or bar is None:
+        return f"{name}not evaluated"
+    size = int((case.condensed.labels >= 0).sum())
+    real = {"full": standing.full} | {
+        "random": next((own for own in standing.real("random") if own.records == size), None)
+    }
+    scores = {CONDENSED: bar} | {name: own for name, own in real.items() if own}
+    records, mosaics = standing.protocol.records, mosaics_of(case.condensed)
+    return name + verdict_of(scores, records, case.evaluator.remedies, mosaics)
+
+
 def _not_evaluated(cases: Sequence[Case]) -> Answer:
     return Answer(
         "How good is it?",
@@ -58,9 +81,9 @@ def _how_good(bars: Bars, cases: Sequence[Case], standing: Standing, tested: int
     of = f"the {tested:,} test {protocol.records}" if tested else f"the test {protocol.records}"
     note = f"The share of {of} that networks trained on it name rightly ({protocol.name}: {protocol.kind})."
     for size in sorted({bar.records for bar in bars.values()}):
-        own = [bar for bar in bars.values() if bar.records == size]
-        if len(own) > 1 and standing.paired and min(len(bar.accuracies) for bar in own) > 1:
-            note += f"\n{_ahead(own)}"
+        own = {number: bar for number, bar in bars.items() if bar.records == size}
+        if standing.paired:
+            note += _ahead(own, cases)
     missing = [case for number, case in enumerate(cases) if number not in bars]
     if missing:
         more = " and so on" if len(missing) > 1 else ""
@@ -68,12 +91,14 @@ def _how_good(bars: Bars, cases: Sequence[Case], standing: Standing, tested: int
     return Answer("How good is it?", lines, note)
 
 
-def _ahead(bars: Sequence[Bar]) -> str:
-    """Which of some sets is best, by how much, and under how many networks: number j begins as the same."""
-    worse, best = sorted(bars, key=lambda bar: bar.accuracy)[-2:]
-    pairs = zip(best.accuracies, worse.accuracies, strict=False)
-    claim = f"{best.name} is {percent(best.accuracy - worse.accuracy)} points ahead of {worse.name}"
-    return told_apart((best.name, worse.name), claim, "ahead", [one > other for one, other in pairs]) + "."
+def _ahead(bars: Bars, cases: Sequence[Case]) -> str:
+    """A line that says which of some sets is best and by how much, if that is clear; none of a single one."""
+    found = contest(bars, cases, lambda bar: bar.accuracy, lambda bar: bar.accuracies)
+    if found is None:
+        return ""
+    best, other = found.best, found.next_best
+    claim = f"{best.name} is {percent(best.mean - other.mean)} points ahead of {other.name}"
+    return f"\n{found.sentence(claim, 'ahead')}."
 
 
 def _how_far(bars: Bars, cases: Sequence[Case], standing: Standing) -> Answer:

@@ -1,0 +1,70 @@
+"""What a condensed set is worth, in one line: better than random real records, level with them, or worse."""
+
+from collections.abc import Mapping
+
+from lqm.evaluation.scores import Score
+from lqm.evaluation.significance import welch
+
+_MINUS = "\N{MINUS SIGN}"
+
+
+def verdict_of(scores: Mapping[str, Score], records: str, remedies: str, mosaics: int | None = None) -> str:
+    """One line about the `condensed` set, from its score beside those of `random` and all (`full`) records.
+
+    Two sets are level if 0 is in the 95 % interval, by Welch, of the difference of their accuracies over
+    networks. What was not evaluated is left out, and named if it is the random records.
+
+    Args:
+        scores: by the name of the training set.
+        records: what the sets hold, in one word.
+        remedies: what to try where condensing gained nothing.
+        mosaics: how many mosaics the condensed records are cells of, if they are.
+
+    Example:
+        >>> from lqm.evaluation.latents import LatentMatch
+        >>> match = LatentMatch(0.1, 0.0)
+        >>> own = Score(20, (0.80, 0.82), match, match)
+        >>> verdict_of({"condensed": own, "random": Score(20, (0.5, 0.52), match, match)}, "images", "...")
+        '+30.0 points over 20 random images'
+    """
+    condensed, random, full = (scores.get(name) for name in ("condensed", "random", "full"))
+    if condensed is None:
+        raise ValueError("there is no score of a condensed set")
+    beyond = f", {_beside_all(condensed, full)}" if full else ""
+    made_of = f" ({records_in_words(condensed.records, records, mosaics)})" if mosaics else ""
+    if random is None:
+        found = f"accuracy {100 * condensed.accuracy:.1f} %{made_of}{beyond}"
+        return f"{found}; not compared with random {records}: evaluate with the baseline random"
+    real = f"{random.records:,} random {records}"
+    difference = welch(condensed.spread, random.spread)
+    points = f"{_signed(difference.mean)} points"
+    if difference.margin is None:
+        return f"{points} over {real}{made_of} by one network, which is too few to tell{beyond}"
+    if not difference.clear:
+        noise = f"{points}, within the noise of {100 * difference.margin:.1f} over networks"
+        return f"level with {real} ({noise}){made_of}{beyond}: no gain shown (try {remedies})"
+    if difference.mean < 0:
+        return f"WORSE than {real} ({points}){made_of}: do not use this set (try {remedies})"
+    return f"{points} over {real}{made_of}{beyond}"
+
+
+def records_in_words(count: int, records: str, mosaics: int | None = None) -> str:
+    """How many records a set has, and of how many mosaics they are cells.
+
+    Example:
+        >>> records_in_words(400, "images"), records_in_words(400, "images", 100)
+        ('400 images', '100 mosaics = 400 images')
+    """
+    return (f"{mosaics:,} mosaics = " if mosaics else "") + f"{count:,} {records}"
+
+
+def _beside_all(condensed: Score, full: Score) -> str:
+    difference = welch(condensed.spread, full.spread)
+    if difference.margin is not None and not difference.clear:
+        return f"level with all {full.records:,}"
+    side = "below" if difference.mean < 0 else "above"
+    return f"{100 * abs(difference.mean):.1f} {side} all {full.records:,}"
+
+
+def _signed(share: float) -> str:
+    return f"{round(100 * share, 1) + 0.0:+.1f}".replace("-", _MINUS)

@@ -1,0 +1,36 @@
+"""How long the features of condensed nodes are, beside those of the real nodes that they stand for."""
+
+import numpy as np
+import torch
+from scipy.sparse import issparse
+from torch import Tensor
+
+from lqm.condensed import CondensedNodes
+from lqm.evaluation.evaluator import Lengths
+from lqm.graphs.graph import Features, Graph, as_graph
+from lqm.graphs.propagation import propagate
+from lqm.graphs.sources.source import GraphSource
+
+
+def node_lengths(condensed: CondensedNodes, source: GraphSource | None) -> list[Lengths]:
+    """By class, the norms of propagated features: of the set's nodes, and of the real training nodes."""
+    hops = int(condensed.manifest.get("settings", {}).get("hops", 1))
+    own = _propagated_norms(as_graph(condensed), hops)
+    real = _propagated_norms(source.graph, hops) if source else None
+    return [
+        Lengths(
+            name,
+            own[condensed.labels == label],
+            None if real is None or source is None else float(real[source.by_class[label]].mean()),
+        )
+        for label, name in enumerate(condensed.class_names)
+    ]
+
+
+def _propagated_norms(graph: Graph, hops: int) -> Tensor:
+    """The norm of each node's propagated features, [N]."""
+    features: Features = propagate(graph.features, graph.adjacency, hops)
+    if issparse(features):
+        return torch.from_numpy(np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel()))
+    norms: Tensor = torch.linalg.vector_norm(features, dim=1)
+    return norms
