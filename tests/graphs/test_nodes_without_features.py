@@ -49,3 +49,21 @@ def test_lengths_are_those_of_the_real_nodes_after_propagation(graph):
         expected = propagated[nodes].norm(dim=1).mean()
         own = found.features[found.labels == label].norm(dim=1)
         torch.testing.assert_close(own, expected.float().expand(len(own)), rtol=1e-4, atol=0)
+
+
+FREE = SETTINGS | {"learning_rate": 1.0, "lengths": "free"}
+
+
+def test_lengths_that_drift_are_named_at_the_end_of_a_condensation(graph, capsys):
+    lqm.condense(graph, budget=20, settings=FREE, show_progress=False)
+    assert "times as long" in capsys.readouterr().err
+    lqm.condense(graph, budget=20, settings=FREE | {"lengths": "real"}, show_progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_lengths_that_drift_are_named_in_a_stream(graph, capsys):
+    learning = {"epochs": 2}
+    lqm.continual(graph, budget=6, settings=FREE | learning, show_progress=False)
+    assert "times as long" in capsys.readouterr().err
+    lqm.continual(graph, budget=6, settings=FREE | learning | {"lengths": "real"}, show_progress=False)
+    assert capsys.readouterr().err == ""

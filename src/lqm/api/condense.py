@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Unpack, overload
 
 import torch
 
+from lqm.api.domains import domain_of_set
 from lqm.api.evaluate import score_entry
 from lqm.api.options import CondenseOptions
 from lqm.api.planning import plan_condensation
@@ -14,6 +15,7 @@ from lqm.engine import Config, RunFolder, resolve_device
 from lqm.engine.events import require_tensorboard
 from lqm.engine.loop import PeriodicEvaluation
 from lqm.engine.progress import Evaluated
+from lqm.evaluation.faults import faults_of
 from lqm.evaluation.spread import Spread
 from lqm.methods.plan import Following, Plan, learn
 from lqm.utils.errors import ArtifactError, ConfigError
@@ -71,13 +73,19 @@ def run_condensation(request: CondenseRequest) -> CondensedSet:
             else condensed
         )
 
+    def checked(condensed: CondensedSet) -> CondensedSet:
+        """The same, after a warning of what is wrong with it."""
+        for line in faults_of(condensed, domain_of_set(condensed).evaluator, plan.source, None):
+            warn(f"warning: {line}")
+        return condensed
+
     if request.out is None:
-        return scored(learn(plan, None, following))
+        return scored(checked(learn(plan, None, following)))
     with RunFolder(Path(request.out), plan.config, plan.record["environment"], steps=plan.steps) as folder:
         finished = _finished(folder.path, plan.config | {"steps": plan.steps})
         if finished and (evaluation or request.tensorboard):
             warn("there are no steps left to evaluate along the way, or to write event files of")
-        return finished or scored(learn(plan, folder, following).write(folder.path))
+        return finished or scored(checked(learn(plan, folder, following).write(folder.path)))
 
 
 def _check_following(request: CondenseRequest) -> None:

@@ -25,12 +25,15 @@ def faults_of(
     records = next(iter(evaluator.protocols.values())).records
     present = {condensed.class_names[label] for label in condensed.labels[condensed.labels >= 0].tolist()}
     found = [
-        dead_records(lengths, records),
-        drifted_lengths(lengths, records),
         loss_that_did_not_fall(losses),
         never_predicted(score, condensed.class_names, present) if score else "",
     ]
-    return [line for line in found if line]
+    return [*faults_of_lengths(lengths, records), *(line for line in found if line)]
+
+
+def faults_of_lengths(lengths: Sequence[Lengths], records: str) -> list[str]:
+    """Records that are dead, and classes whose features are too long or too short."""
+    return [line for line in (dead_records(lengths, records), drifted_lengths(lengths, records)) if line]
 
 
 def dead_records(lengths: Sequence[Lengths], records: str) -> str:

@@ -1,13 +1,11 @@
 """How long the features of condensed nodes are, beside those of the real nodes that they stand for."""
 
-import numpy as np
-import torch
-from scipy.sparse import issparse
 from torch import Tensor
 
 from lqm.condensed import CondensedNodes
 from lqm.evaluation.evaluator import Lengths
-from lqm.graphs.graph import Features, Graph, as_graph
+from lqm.graphs.graph import Graph, as_graph
+from lqm.graphs.population import Population, row_lengths
 from lqm.graphs.propagation import propagate
 from lqm.graphs.sources.source import GraphSource
 
@@ -27,10 +25,14 @@ def node_lengths(condensed: CondensedNodes, source: GraphSource | None) -> list[
     ]
 
 
+def lengths_beside(condensed: CondensedNodes, real: Population) -> list[Lengths]:
+    """By class, the norms of the features of nodes without edges, and of real nodes after propagation."""
+    own = row_lengths(condensed.features)
+    return [
+        Lengths(name, own[condensed.labels == label], float(real.lengths[label].mean()))
+        for label, name in enumerate(real.class_names)
+    ]
+
+
 def _propagated_norms(graph: Graph, hops: int) -> Tensor:
-    """The norm of each node's propagated features, [N]."""
-    features: Features = propagate(graph.features, graph.adjacency, hops)
-    if issparse(features):
-        return torch.from_numpy(np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel()))
-    norms: Tensor = torch.linalg.vector_norm(features, dim=1)
-    return norms
+    return row_lengths(propagate(graph.features, graph.adjacency, hops))
