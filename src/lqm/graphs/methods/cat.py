@@ -60,10 +60,11 @@ class CaTSettings:
 class PUMASettings(CaTSettings):
     """Liu et al. 2024, "PUMA: efficient continual graph learning for node classification".
 
-    As its code, but for the learning rate and lengths; the recipe `puma-paper` has the paper's.
+    As its code, but for the lengths; the recipe `puma-paper` has the paper's.
     """
 
     steps: Count = 100
+    learning_rate: Positive = 1e-3
     width: Count = 4_096
     updates: Count = 10
 
