@@ -154,7 +154,7 @@ STREAMS = {
         "train_in_memory": True,
     },
     "puma": {
-        "classifier": "gcn:width=512:depth=3",
+        "classifier": "gcn:width=512:depth=3:bias=false",
         "epochs": 500,
         "classifier_rate": 1e-3,
         "classifier_decay": 5e-4,
@@ -206,8 +206,12 @@ def test_defaults_for_images_are_the_papers(method, name, expected):
 
 
 @pytest.mark.parametrize(("method", "name", "expected"), rows(GRAPHS, GRAPH_METHODS))
-def test_defaults_for_graphs_are_the_papers(method, name, expected):
-    check(default_of(GRAPH_METHODS[method].settings(), name), expected)
+def test_the_papers_recipes_for_graphs_are_the_papers(method, name, expected):
+    recipe = load_recipes("graphs").get(f"{method}-paper")
+    check(
+        default_of(make_settings(GRAPH_METHODS[method].settings, recipe.settings if recipe else {}), name),
+        expected,
+    )
 
 
 @pytest.mark.parametrize(("method", "name", "expected"), rows(STREAMS, CONTINUAL_METHODS))

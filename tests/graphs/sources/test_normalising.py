@@ -102,7 +102,7 @@ def test_every_task_of_a_stream_has_normalised_features(write, random):
         method="random",
         budget=2,
         normalise_features=True,
-        settings={"epochs": 1},
+        settings={"epochs": 1, "features": "own"},
         show_progress=False,
     )
     assert found.origin["normalise_features"] is True
