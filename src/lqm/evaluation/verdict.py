@@ -1,4 +1,4 @@
-"""What a condensed set is worth, in one line: better than random real records, level with them, or worse."""
+"""What a condensed set is worth, in one line: better than random real records, not told from them, or worse."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ _MINUS = "\N{MINUS SIGN}"
 def verdict_of(scores: Mapping[str, Score], records: str, remedies: str, mosaics: int | None = None) -> str:
     """One line about the `condensed` set, from its score beside those of `random` and all (`full`) records.
 
-    Two sets are level if 0 is in the 95 % interval, by Welch, of the difference of their accuracies over
+    Two sets can't be told apart if 0 is in the 95 % interval, by Welch, of the difference of their accuracies over
     networks. What was not evaluated is left out, and named if it is the random records.
 
     Args:
@@ -42,7 +42,8 @@ def verdict_of(scores: Mapping[str, Score], records: str, remedies: str, mosaics
         return f"{points} over {real}{made_of} by one network, which is too few to tell{beyond}"
     if not difference.clear:
         noise = f"{points}, within the noise of {100 * difference.margin:.1f} over networks"
-        return f"level with {real} ({noise}){made_of}{beyond}: no gain shown (try {remedies})"
+        tell = f"try a protocol of more networks, {remedies}"
+        return f"can't be told from {real} ({noise}){made_of}{beyond}: no gain shown ({tell})"
     if difference.mean < 0:
         return f"WORSE than {real} ({points}){made_of}: do not use this set (try {remedies})"
     return f"{points} over {real}{made_of}{beyond}"
