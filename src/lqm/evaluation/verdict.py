@@ -1,4 +1,4 @@
-"""What a condensed set is worth, in one line: better than random real records, not told from them, or worse."""
+"""What a condensed set is worth, in one line: better than random real records, no better, or worse."""
 
 from collections.abc import Mapping
 
@@ -11,8 +11,8 @@ _MINUS = "\N{MINUS SIGN}"
 def verdict_of(scores: Mapping[str, Score], records: str, remedies: str, mosaics: int | None = None) -> str:
     """One line about the `condensed` set, from its score beside those of `random` and all (`full`) records.
 
-    Two sets can't be told apart if 0 is in the 95 % interval, by Welch, of the difference of their accuracies over
-    networks. What was not evaluated is left out, and named if it is the random records.
+    Two sets can't be told apart if 0 is in the 95 % interval, by Welch, of the difference of their accuracies
+    over networks. What was not evaluated is left out, and named if it is the random records.
 
     Args:
         scores: by the name of the training set.
