@@ -21,6 +21,7 @@ _ROWS: tuple[tuple[str, str | None, dict[str, object]], ...] = (
     ("er-gnn", None, {"features": "own"}),
     ("ssm", None, {}),
     ("ssm", None, {"features": "own"}),
+    ("ssm", None, {"neighbours": 5}),
     ("ssm", None, {"neighbours": 5, "features": "own"}),
     ("cat", "mean", {}),
     ("cat", "lqm", {}),
