@@ -1,11 +1,14 @@
 """The papers' settings of graphs, by name."""
 
-from dataclasses import asdict
+import shutil
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 import torch
 
 import lqm
+from lqm.graphs.domain import graph_recipe
 from lqm.graphs.methods.cat import CaTSettings, PUMASettings
 from lqm.recipes import load_recipes, paper_recipe
 from lqm.utils.errors import ConfigError
@@ -58,3 +61,21 @@ def test_a_recipe_that_does_not_fit_is_refused(learn, given):
 def test_what_condenses_nothing_has_no_recipe():
     with pytest.raises(ConfigError, match="er-gnn"):
         lqm.continual("digits-knn", method="er-gnn", budget=4, recipe="paper", show_progress=False)
+
+
+def test_a_recipe_has_the_last_word_over_the_defaults_of_an_old_run(tmp_path):
+    old = Path(shutil.copytree(Path(__file__).parents[1] / "golden" / "old" / "cat3", tmp_path / "cat3"))
+    with pytest.raises(ConfigError, match="width"):
+        lqm.condense("digits-knn", budget=10, recipe="paper", out=old, show_progress=False)
+
+
+def test_a_recipe_that_a_sketch_contradicts_is_refused(tmp_path):
+    lqm.sketch("digits-knn", encoders=2, settings={"width": 16}, out=tmp_path, show_progress=False)
+    with pytest.raises(ConfigError, match="width"):
+        lqm.condense("digits-knn", budget=10, recipe="paper", sketch=tmp_path, show_progress=False)
+
+
+def test_corafull_is_known_by_any_of_its_spellings():
+    graph = lqm.load_graph("digits-knn")
+    for name, steps in (("CoraFull", 5000), ("cora_full", 5000), ("cora", 3000)):
+        assert graph_recipe(replace(graph, name=name), "paper", "cat").settings["steps"] == steps

@@ -149,7 +149,8 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
     sketch = open_sketch(request.sketch, before["config"])
     data = GRAPHS.load(request)
     if request.recipe is not None:
-        settings = graph_recipe(data, request.recipe, request.method).settings | settings
+        recipe = graph_recipe(data, request.recipe, request.method)
+        settings |= recipe.settings | current_settings(request.settings or {})
         checked = check_request(request.method, matched, request.budget, settings, request.scoring)
     words = stream_options(request)
     plan = plan_continual(checked, data, make_stream(data, **words), request.seed, words, sketch)

@@ -48,6 +48,8 @@ def plan_condensation(request: CondenseRequest, device: torch.device) -> Plan:
         method = sketched_method(sketch, method)
     recipe = domain.recipe(source, method, request.recipe, request.per_class, device)
     spec = domain.methods[recipe.method]
+    if request.recipe is not None:
+        given = recipe.settings | current_settings(given)
     matched = distance_for(recipe.method, matches=spec.matches, distance=distance)
     if sketch:
         given = sketched_settings(sketch, spec.settings, given, spec.live_settings)

@@ -32,8 +32,8 @@ def evaluate(
             graphs cat-500, graph-quick; else what the set asks for.
         networks: Kinds in place of the protocol's: convnet,mlp,lenet,alexnet,vgg11,resnet18; of graphs
             gcn,sgc,gat,sage,appnp,mlp.
-        baselines: Real records to score as well: all, none, or some of random,herding,full, of graphs also
-            k-centre.
+        baselines: Real records to score as well: all, none, or some of random,herding,full; of graphs also
+            k-centre and, with features before propagation, random-raw,herding-raw,k-centre-raw.
         source: Where the real data are, if they have moved.
         data_dir: Where the named sources are, if they have moved.
         compile: Whether networks are compiled: auto (default: if it takes long), on, off.

@@ -47,6 +47,7 @@ class Evaluator:
             set, full); None if networks are not compiled.
         lengths: (condensed set, source or None) -> of each class, how long its features are; None where
             that is no sign of a condensation that failed.
+        more_baselines: further sets of real records, which are scored only if they are named.
         remedies: what to try where condensing has gained nothing.
     """
 
@@ -65,6 +66,7 @@ class Evaluator:
     latents: Callable[[Any, Any, Any], Iterator[list[ClassLatents]]]
     activations: Callable[[Any, Any, Any, bool], float] | None = None
     lengths: Callable[[Any, Any], list[Lengths]] | None = None
+    more_baselines: tuple[str, ...] = ()
     remedies: str = "more steps, another learning_rate or another method"
 
     def protocol_of(self, condensed: CondensedSet) -> Protocol:

@@ -38,7 +38,7 @@ def faults_of_lengths(lengths: Sequence[Lengths], records: str) -> list[str]:
 
 def dead_records(lengths: Sequence[Lengths], records: str) -> str:
     """Records whose features are all 0: nothing can be learned from them, and no gradient changes them."""
-    dead = {each.name: int((each.own == 0).sum()) for each in lengths}
+    dead = {each.name: int((each.own == 0).sum()) for each in lengths if each.real != 0}
     classes = [name for name, count in dead.items() if count]
     if not classes:
         return ""

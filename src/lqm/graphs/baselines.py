@@ -12,7 +12,8 @@ from lqm.graphs.sources.source import GraphSource
 
 _RULES = ("random", "herding", "k-centre")
 _RAW = "-raw"
-BASELINES = (*_RULES, "full", *(rule + _RAW for rule in _RULES))
+BASELINES = (*_RULES, "full")
+RAW_BASELINES = tuple(rule + _RAW for rule in _RULES)
 
 
 def baseline(name: str, source: GraphSource, counts: Sequence[int], seed: int) -> Callable[[int], Graph]:

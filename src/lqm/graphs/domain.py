@@ -71,7 +71,8 @@ def graph_recipe(source: GraphSource, name: str, method: str | None) -> Recipe:
         ConfigError: if there is none, or it is for another method.
     """
     if name == PAPER:
-        return paper_recipe(RECIPES, method or "cat", graph=source.name)
+        plain = "".join(filter(str.isalnum, source.name.lower()))
+        return paper_recipe(RECIPES, method or "cat", graph=plain)
     found = named_recipe(RECIPES, name)
     if method not in (None, found.method):
         raise ConfigError(

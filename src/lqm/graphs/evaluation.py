@@ -15,7 +15,7 @@ from lqm.evaluation.latents import ClassLatents, LatentMatch, match_of_classes, 
 from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.score_cache import Finding
 from lqm.evaluation.scores import finding
-from lqm.graphs.baselines import BASELINES, baseline
+from lqm.graphs.baselines import BASELINES, RAW_BASELINES, baseline
 from lqm.graphs.graph import Graph, as_graph
 from lqm.graphs.lengths import node_lengths
 from lqm.graphs.networks import NETWORKS, GraphNetwork, Inputs, NetworkMaker
@@ -145,6 +145,7 @@ NODES = Evaluator(
     told_by="nodes, features, edges, labels, class names or split",
     protocols=PROTOCOLS,
     baselines=BASELINES,
+    more_baselines=RAW_BASELINES,
     read_protocol=GraphProtocol,
     check_spec=NETWORKS.check,
     find_source=load_graph,

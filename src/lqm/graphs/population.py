@@ -50,16 +50,12 @@ class Population:
         return [row_lengths(part) for part in self.propagated]
 
     def choices(self, label: int) -> Tensor:
-        """Numbers of the nodes of a class that can stand for it: none whose features are all 0.
+        """Numbers of the nodes of a class that can stand for it: with a propagated feature but 0, if any has.
 
-        A node of features 0 has no direction, and no gradient gives it one. Both its own features and the
-        propagated ones count; if no node has both, the propagated ones do; if none has these, all nodes.
+        A node of features 0 has no direction, and no gradient gives it one.
         """
-        heard = self.lengths[label] > 0
-        for kept in (heard & (row_lengths(self.own[label]) > 0), heard):
-            if kept.any():
-                return kept.nonzero()[:, 0]
-        return torch.arange(self.sizes[label])
+        lengths = self.lengths[label]
+        return (lengths != 0 if lengths.any() else lengths == 0).nonzero()[:, 0]
 
 
 def featureless(real: Population) -> list[str]:
@@ -80,8 +76,7 @@ def featureless(real: Population) -> list[str]:
         nodes = counted(without, "training node has", "training nodes have")
         notes.append(f"{nodes} no feature but 0; no synthetic node begins as one of them")
     notes += [
-        f"class '{name}' has no training node with a feature but 0, even after propagation; its synthetic "
-        "nodes begin as noise, and networks can hardly learn it"
+        f"class '{name}' has no training node with a feature but 0, even after propagation; its nodes stay so"
         for name, _, lengths in named
         if not lengths.any()
     ]
@@ -135,20 +130,21 @@ def chosen_features(
     *,
     features: NodeFeatures = "propagated",
 ) -> Tensor:
-    """The features of the nodes that `choose_nodes` chooses of each class, class after class, [M, F].
-
-    Features of a node's own that are all 0 give way to the propagated ones.
-    """
+    """The features of the nodes that `choose_nodes` chooses of each class, class after class, [M, F]."""
     parts = []
     for label, count in enumerate(counts):
         if count:
             nodes = choose_nodes(rule, population, label, count, seed, index)
             found = dense(rows(population.propagated[label], nodes))
             if features == "own":
-                own = dense(rows(population.own[label], nodes))
-                found = torch.where((own != 0).any(dim=1, keepdim=True), own, found)
+                found = own_or_propagated(dense(rows(population.own[label], nodes)), found)
             parts.append(found)
     return torch.cat(parts)
+
+
+def own_or_propagated(own: Tensor, propagated: Tensor) -> Tensor:
+    """The features that nodes have of their own, or the propagated ones where these are all 0, [N, F]."""
+    return torch.where((own != 0).any(dim=1, keepdim=True), own, propagated)
 
 
 def row_lengths(features: Features) -> Tensor:

@@ -16,14 +16,14 @@ from lqm.methods.batch import Batch
 from lqm.methods.synthetic import Learnable, Synthetic
 
 Init = Literal["random", "noise", "herding", "k-centre", "k-means"]
-Lengths = Literal["real", "free"]
+LengthsOf = Literal["real", "free"]
 
 
 class SyntheticNodes(Synthetic):
     """Nodes of all classes, learned by Adam.
 
-    Encoders see directions only, so nothing in the objective holds a node's length, and each update makes it
-    longer. Lengths that are `real` are those of the real nodes: what is learned is a direction, of length 1
+    Encoders with ReLU see directions only, so nothing in the objective holds a node's length, and updates make
+    it longer. Lengths that are `real` are those of the real nodes: what is learned is a direction, of length 1
     at first, and a node x is that direction with the mean length l_c of its class's propagated features:
 
         x = l_c * u / ||u||
@@ -39,7 +39,7 @@ class SyntheticNodes(Synthetic):
     """
 
     def __init__(
-        self, problem: GraphProblem, init: Init, learning_rate: float, lengths: Lengths, *, restarts: bool
+        self, problem: GraphProblem, init: Init, learning_rate: float, lengths: LengthsOf, *, restarts: bool
     ) -> None:
         self._problem, self._init, self.counts = problem, init, problem.counts
         self._lengths = _real_lengths(problem) if lengths == "real" else None
@@ -70,27 +70,22 @@ class SyntheticNodes(Synthetic):
     def _first(self) -> Tensor:
         """Real nodes of each class as they are, or Glorot's noise; no class looks at another."""
         problem = self._problem
-        noise = torch.cat([self._noise(label) for label in range(len(problem.counts))])
         if self._init == "noise":
-            first = noise
+            first = torch.cat([self._noise(label) for label in range(len(problem.counts))])
         else:
             first = chosen_features(self._init, problem.real, problem.counts, problem.seed, features="own")
-            first = torch.where((first != 0).any(dim=1, keepdim=True), first, noise)
         return first if self._lengths is None else F.normalize(first)
 
     def _noise(self, label: int) -> Tensor:
-        name, count, width = (
-            self._problem.class_names[label],
-            self._problem.counts[label],
-            self._problem.real.width,
+        problem, width = self._problem, self._problem.real.width
+        count, draws = (
+            problem.counts[label],
+            generator(problem.seed, f"noise of {problem.class_names[label]}"),
         )
-        draws = generator(self._problem.seed, f"noise of {name}")
         return math.sqrt(6 / (count + width)) * (2 * torch.rand(count, width, generator=draws) - 1)
 
 
 def _real_lengths(problem: GraphProblem) -> Tensor:
     """The mean length of the propagated features of each node's class, [M, 1]."""
     means = torch.stack([lengths.mean() for lengths in problem.real.lengths])
-    # A class without any features has no length either; its noise has that of the others.
-    means = torch.where(means > 0, means, means[means > 0].mean())
     return means.repeat_interleave(torch.tensor(problem.counts))[:, None].to(problem.device)

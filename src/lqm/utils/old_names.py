@@ -15,6 +15,8 @@ _ADDED = {
     "lengths": ("updates", "free"),
     "pseudo_among": ("pseudo_labels", "task"),
 }
+# Defaults that have changed since these settings were added.
+_CHANGED = {"cat": ("steps", "learning_rate"), "puma": ("classifier",), "dm": ("learning_rate",)}
 # Methods that keep real nodes; the nodes had features of their own once.
 _REAL_NODES = ("random", "herding", "k-centre", "k-means", "er-gnn", "ssm")
 
@@ -58,7 +60,7 @@ def current_config(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def begun_with(run: Mapping[str, Any], method: str, known: Collection[str]) -> dict[str, Any]:
-    """The settings of a run that an earlier version began, in place of the defaults that have changed since.
+    """What held in a run that an earlier version began, where defaults have changed since.
 
     Args:
         run: what is recorded about it; its `config` is empty if there is no run.
@@ -69,5 +71,6 @@ def begun_with(run: Mapping[str, Any], method: str, known: Collection[str]) -> d
     stored = current_settings(config.get("settings", {}))
     if config.get("method") != method or set(known) <= {*stored, "steps"}:
         return {}
-    whole = {name: run[name] for name in ("steps",) if name in run} | current_config(config)["settings"]
-    return {name: value for name, value in whole.items() if name in known}
+    whole = {"steps": run.get("steps")} | current_config(config)["settings"]
+    changed = {*_ADDED, "features", *_CHANGED.get(method, ())} & {*known}
+    return {name: value for name, value in whole.items() if name in changed and value is not None}

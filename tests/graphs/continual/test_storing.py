@@ -1,5 +1,7 @@
 """Memories of real nodes, against naive NumPy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -109,6 +111,18 @@ def test_stored_nodes_have_what_their_neighbours_told_them(stream, store):
         expected = (scale[:, None] * loops * scale) @ task.graph.features.numpy()
         np.testing.assert_allclose(kept.features.numpy(), expected[nodes], rtol=1e-5)
         assert kept.labels.equal(own.labels)
+
+
+@pytest.mark.parametrize("store", [store_random, store_nearest_to_mean])
+def test_a_class_with_too_few_nodes_gives_some_twice(store):
+    source = small_graph()
+    first = source.by_class[0]
+    source.graph.features[first[1:]] = 0
+    isolated = replace(source, graph=replace(source.graph, adjacency=0 * source.graph.adjacency))
+    isolated.graph.adjacency.eliminate_zeros()
+    stream = make_stream(isolated)
+    kept = store(stream, stream.tasks[0], COUNTS, 0, RealMemorySettings())
+    assert kept.labels.bincount().tolist() == COUNTS
 
 
 @pytest.mark.parametrize("store", [store_random, store_nearest_to_mean, store_subgraph])

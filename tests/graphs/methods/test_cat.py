@@ -105,17 +105,28 @@ def test_no_synthetic_node_begins_or_ends_at_zero(init, lengths):
         assert (learner.result().features != before).any(dim=1).all(), "each node learns"
 
 
-def test_a_class_without_any_features_begins_with_noise():
+def test_a_class_without_any_features_stays_as_it_is():
     whole = nodes()
     own, propagated = ([dense(part).clone() for part in parts] for parts in (whole.own, whole.propagated))
     own[1][:] = propagated[1][:] = 0
     real = Population(whole.class_names, own, propagated)
     for lengths in ("real", "free"):
         learner = build(real, "lqm", [2, 2, 2], CaTSettings(width=64, lengths=lengths))
-        learner.step(0)
-        found = learner.result().features
-        assert torch.isfinite(found).all()
-        assert (found.norm(dim=1) > 0).all()
+        for i in range(3):
+            learner.step(i)
+        alive = (learner.result().features != 0).any(dim=1)
+        assert alive.tolist() == [True, True, False, False, True, True]
+
+
+def test_nodes_repeat_only_if_too_few_have_propagated_features():
+    whole = nodes(density=0.9)
+    own, propagated = ([dense(part).clone() for part in parts] for parts in (whole.own, whole.propagated))
+    own[0][1:] = 0
+    propagated[1][3:] = 0
+    real = Population(whole.class_names, own, propagated)
+    for rule in ("random", "herding", "k-centre"):
+        assert len(choose_nodes(rule, real, 0, 5, 0).unique()) == 5
+        assert sorted(choose_nodes(rule, real, 1, 5, 0).unique().tolist()) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("distance", ["mean", "lqm", "lqm-ad"])

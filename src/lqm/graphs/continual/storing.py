@@ -12,7 +12,7 @@ from lqm.engine.randomness import generator, seeded
 from lqm.graphs.continual.settings import RealMemorySettings, SubgraphSettings
 from lqm.graphs.graph import Graph, dense, rows
 from lqm.graphs.networks import Inputs, make_network
-from lqm.graphs.population import Population, choose_nodes, population
+from lqm.graphs.population import Population, choose_nodes, own_or_propagated, population
 from lqm.graphs.propagation import propagate
 from lqm.graphs.stream import Stream, Task
 
@@ -44,7 +44,8 @@ def store_nearest_to_mean(
     for label, (nodes, count) in enumerate(zip(task.by_class, counts, strict=True)):
         choices = nodes[real.choices(label)]
         distances = (embeddings[choices] - embeddings[nodes].mean(dim=0)).norm(dim=1)
-        nearest.append(choices[distances.argsort(stable=True)[:count]])
+        order = distances.argsort(stable=True)
+        nearest.append(choices[order[torch.arange(count) % len(order)]])
     return _kept(stream, task, torch.cat(nearest), settings)
 
 
@@ -107,12 +108,12 @@ def _kept(
     beside = nodes[:0] if context is None else context
     stored = torch.cat([nodes, beside])
     part = task.graph.part(stored)
-    features = part.features
-    if settings.features == "propagated":
-        features = rows(propagate(task.graph.features, task.graph.adjacency), stored)
+    features = dense(rows(propagate(task.graph.features, task.graph.adjacency), stored))
+    if settings.features == "own":
+        features = own_or_propagated(dense(part.features), features)
     pairs = np.stack(part.adjacency.nonzero()) if edges else np.zeros((2, 0))
     return CondensedNodes(
-        dense(features),
+        features,
         torch.cat([part.labels[: len(nodes)], torch.full_like(beside, -1)]),
         stream.class_names,
         {},

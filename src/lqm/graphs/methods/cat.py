@@ -9,7 +9,7 @@ from lqm.graphs.encoders import Activation, RandomEncoders
 from lqm.graphs.problem import GraphProblem
 from lqm.graphs.real import RealNodes
 from lqm.graphs.sketching import GraphSketcher
-from lqm.graphs.synthetic import Init, Lengths, SyntheticNodes
+from lqm.graphs.synthetic import Init, LengthsOf, SyntheticNodes
 from lqm.methods.condensation import Condensation, Pass
 from lqm.methods.objectives.features import FeatureMatching
 from lqm.methods.spec import MethodSpec
@@ -51,7 +51,7 @@ class CaTSettings:
     updates: Count = 1
     real_batch: Annotated[int, Field(ge=0)] = 0
     init: Init = "random"
-    lengths: Lengths = "real"
+    lengths: LengthsOf = "real"
     reuse: Count = 1
     window: Count = 1
 

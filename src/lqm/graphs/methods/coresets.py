@@ -19,7 +19,7 @@ class CoresetSettings:
     """Nothing is learned: the one step does nothing.
 
     Attributes:
-        hops: how often features are propagated before the rule looks at them.
+        hops: how often features are propagated, for the rule and for the set.
         features: of the nodes in the set, which has no edges: the propagated ones, or their own.
     """
 

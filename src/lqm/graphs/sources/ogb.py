@@ -20,6 +20,7 @@ Array = np.ndarray[Any, Any]
 _EDGES = "raw/edge.csv.gz"
 _FEATURES = "raw/node-feat.csv.gz"
 _LABELS = "raw/node-label.csv.gz"
+_EDGE_FEATURES = "raw/edge-feat.csv.gz"
 _COUNT = "raw/num-node-list.csv.gz"
 _NAMES = "mapping/labelidx2*.csv.gz"
 _PARTS = ("train", "valid", "test")
@@ -48,7 +49,9 @@ def _read(folder: Path, splits: list[Path], options: ReadOptions) -> RawGraph:
     nodes = int(count[0, 0])
     labels = _table(folder / _LABELS, "float64")
     features = _features(folder / _FEATURES, nodes, options) if (folder / _FEATURES).is_file() else None
-    notes = (f"of {len(splits)} splits '{splits[0].name}' is used",) if len(splits) > 1 else ()
+    notes = [f"of {len(splits)} splits '{splits[0].name}' is used"] if len(splits) > 1 else []
+    if (folder / _EDGE_FEATURES).is_file():
+        notes.append(f"features of edges ({_EDGE_FEATURES}) are left out")
     if len(labels) != nodes:
         raise DataError(f"{folder / _LABELS} has {len(labels)} labels, but there are {nodes} nodes")
     published = None
@@ -58,7 +61,9 @@ def _read(folder: Path, splits: list[Path], options: ReadOptions) -> RawGraph:
     edges = _table(folder / _EDGES, "int32")
     if edges.shape[1] != 2:
         raise DataError(f"{folder / _EDGES} has {edges.shape[1]} columns; it should have 2, the ends")
-    return RawGraph((edges[:, 0], edges[:, 1]), labels, features, _class_names(folder), published, notes)
+    return RawGraph(
+        (edges[:, 0], edges[:, 1]), labels, features, _class_names(folder), published, tuple(notes)
+    )
 
 
 def _batches(path: Path, kind: str) -> Any:
