@@ -104,8 +104,8 @@ def evaluate(
             `("gcn", "sgc")` for nodes; or functions by name, each of which makes a module of your own: for
             images from an image's shape and the number of classes, for nodes from the numbers of features
             and classes, called as PyG's networks are, `module(x, edge_index)`.
-        baselines: real records to score in the same way: `random`, `herding`, `full`; of nodes, `k-centre`, and
-            `random-raw`, `herding-raw`, `k-centre-raw` with features of their own.
+        baselines: real records to score in the same way: `random`, `herding`, `full`; of nodes, `k-centre`
+            and, with features of their own, `random-raw`, `herding-raw`, `k-centre-raw`.
         source: where the real data come from, a name, a path or an object as for `condense`; by default the
             place that was condensed.
         data_dir: where named sources are, if they have moved.

@@ -22,9 +22,10 @@ LengthsOf = Literal["real", "free"]
 class SyntheticNodes(Synthetic):
     """Nodes of all classes, learned by Adam.
 
-    Encoders with ReLU see directions only, so nothing in the objective holds a node's length, and updates make
-    it longer. Lengths that are `real` are those of the real nodes: what is learned is a direction, of length 1
-    at first, and a node x is that direction with the mean length l_c of its class's propagated features:
+    Encoders with ReLU see directions only, so nothing in the objective holds a node's length, and updates
+    make it longer. Lengths that are `real` are those of the real nodes: what is learned is a direction, of
+    length 1 at first, and a node x is that direction with the mean length l_c of its class's propagated
+    features:
 
         x = l_c * u / ||u||
 
