@@ -14,7 +14,7 @@ from lqm import write_report
 from lqm.evaluation.diagnostics import cramer_von_mises
 from lqm.report.page.answer import in_points
 from lqm.utils.errors import ArtifactError, ConfigError
-from tests.graphs.continual.making import LEARNING, run, small_graph
+from tests.graphs.continual.making import LEARNING, TINY, run, small_graph
 from tests.report.making import read_page, tiny_source, unpacked
 
 
@@ -256,3 +256,31 @@ def test_of_a_single_repeat_no_mean_and_no_deviation_is_spoken(tmp_path):
     assert "averaged over all tasks." in words
     assert "the repeats" not in words
     assert "over repeats" not in words
+
+
+def test_lengths_unlike_the_real_ones_are_stored_and_stand_on_the_page(streams, tmp_path):
+    wrong = TINY | {"lengths": "free", "learning_rate": 50.0}
+    found = run(streams.source, settings=wrong, out=tmp_path / "wrong", repeats=2)
+    stored = json.loads((tmp_path / "wrong" / "result.json").read_bytes())["warnings"]
+    assert stored == list(found.warnings)
+    adjacency = streams.source.graph.adjacency.toarray() + np.eye(len(streams.source.graph.labels))
+    own = max(memory.features.norm(dim=1).mean() for memory in found.memories[0])
+    longest = adjacency.sum(axis=0).max() * streams.source.graph.features.norm(dim=1).max()
+    assert own > 2 * longest, "a real node is nowhere longer than all its neighbours together"
+    assert len(stored) == 2
+    assert all(line.startswith(f"repeat {number} of 2: in ") for number, line in enumerate(stored, 1))
+    again = run(streams.source, settings=wrong, out=tmp_path / "wrong", repeats=2)
+    assert again.warnings == found.warnings
+    words = read_page(write_report(tmp_path / "wrong", source=streams.source)).words
+    assert all(f"Warning: {line}." in words for line in stored)
+    assert streams.stored[0]["warnings"] == []
+    assert "Warning" not in streams.read.words
+
+
+def test_a_result_of_an_older_version_has_no_warnings(streams, tmp_path):
+    shutil.copytree(streams.runs[0], tmp_path / "old")
+    path = tmp_path / "old" / "result.json"
+    result = json.loads(path.read_bytes())
+    del result["warnings"]
+    path.write_text(json.dumps(result))
+    assert "Warning" not in read_page(write_report(tmp_path / "old", source=streams.source)).words

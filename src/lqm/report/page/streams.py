@@ -52,6 +52,7 @@ def page_of_streams(streams: Sequence[StreamRun], latents: Latents | None, missi
         "cases": [_facts(stream) for stream in streams],
         "tasks": [", ".join(names) for names in tasks],
         "class_names": [name for names in tasks for name in names],
+        "warnings": _warnings(streams),
         "answers": _answers(streams, tasks, latents),
         "streams": [_rows(stream) for stream in streams],
         "budgets": budgets if any(budgets) else None,
@@ -123,6 +124,18 @@ def _answers(
         )
         found.append(Answer("How well is the memory matched?", means, note))
     return found
+
+
+def _warnings(streams: Sequence[StreamRun]) -> list[str]:
+    """What is wrong with memories, after the name of the stream where there are several.
+
+    Results of older versions say nothing of it.
+    """
+    return [
+        f"{stream.label}: " * (len(streams) > 1) + line
+        for stream in streams
+        for line in stream.result.get("warnings", ())
+    ]
 
 
 def _mean_of_repeats(streams: Sequence[StreamRun]) -> str:
