@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from scipy.stats import ttest_ind
 
 import lqm
 from lqm import write_report
@@ -284,3 +285,39 @@ def test_a_result_of_an_older_version_has_no_warnings(streams, tmp_path):
     del result["warnings"]
     path.write_text(json.dumps(result))
     assert "Warning" not in read_page(write_report(tmp_path / "old", source=streams.source)).words
+
+
+def beside_random(streams, folder, own, random, **settings):
+    """The words of a page with a condensed memory and as many random nodes, of planted AA in each repeat."""
+    shutil.copytree(streams.runs[0], folder / "cat")
+    run(streams.source, method="random", settings=LEARNING | settings, out=folder / "random")
+    for name, accuracies in (("cat", own), ("random", random)):
+        path = folder / name / "result.json"
+        matrices = [
+            [[accuracy if i <= k else None for i in range(3)] for k in range(3)] for accuracy in accuracies
+        ]
+        path.write_text(json.dumps(json.loads(path.read_bytes()) | {"matrices": matrices}))
+    return read_page(write_report([folder / "cat", folder / "random"], source=streams.source)).words
+
+
+@pytest.mark.parametrize(
+    ("own", "random", "said"),
+    [
+        ([0.70, 0.71, 0.72], [0.60, 0.61, 0.62], "+10.0 points over random nodes (5 nodes a task)."),
+        ([0.50, 0.51, 0.52], [0.60, 0.61, 0.62], "WORSE than random nodes (5 nodes a task)"),
+        ([0.50, 0.65, 0.80], [0.60, 0.61, 0.62], "can't be told from random nodes (5 nodes a task)"),
+        ([0.70], [0.60], "by one repeat, which is too few to tell"),
+    ],
+)
+def test_a_memory_has_a_verdict_beside_as_many_random_nodes(streams, tmp_path, own, random, said):
+    words = beside_random(streams, tmp_path, own, random)
+    assert said in words[words.index("cat + lqm, by AA: ") :][:120]
+    if len(own) > 1:
+        clear = ttest_ind(own, random, equal_var=False).pvalue < 0.05
+        assert ("can't be told" in words) == (not clear)
+
+
+def test_random_nodes_that_are_learned_in_another_way_bring_no_verdict(streams, tmp_path):
+    assert "by AA" not in streams.read.words
+    for name, other in (("raw", {"features": "own"}), ("longer", {"epochs": 9})):
+        assert "by AA" not in beside_random(streams, tmp_path / name, [0.7, 0.8], [0.6, 0.6], **other)
