@@ -137,3 +137,13 @@ def test_evaluations_and_pages_warn(healthy, source, tmp_path, monkeypatch):
     assert all(f"Warning: {line}." in page for line in found.warnings)
     healthy.save(tmp_path / "healthy")
     assert lqm.evaluate(tmp_path / "healthy", source=source, show_progress=False).warnings == ()
+
+
+def test_a_finished_run_that_is_opened_again_is_checked_too(source, tmp_path, capsys):
+    settings = {"steps": 4, "width": 8, "lengths": "free", "learning_rate": 50.0}
+    told = []
+    for _ in range(2):
+        lqm.condense(source, budget=6, settings=settings, out=tmp_path, show_progress=False)
+        told.append([line for line in capsys.readouterr().err.splitlines() if "warning: " in line])
+    assert len(told[0]) == 1
+    assert told[0] == told[1]

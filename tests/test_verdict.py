@@ -57,6 +57,27 @@ def test_one_network_makes_no_verdict_and_what_was_not_evaluated_is_left_out():
     assert "level with all 2,000" in of(score([0.9, 0.9]), full=score([0.9, 0.9], 2000))
 
 
+def test_points_below_all_records_are_named_even_within_the_noise():
+    condensed, full = [0.70, 0.72, 0.71, 0.73], [0.80, 0.88]
+    apart = ttest_ind(condensed, full, equal_var=False)
+    assert apart.pvalue > 0.05, "two networks are too few to tell"
+    low, high = apart.confidence_interval(0.95)
+    found = of(score(condensed), full=score(full, 1000))
+    assert f"12.5 below all 1,000 (within the noise of {50 * (high - low):.1f})" in found
+    assert "level" not in found
+    assert "12.5 above all 100 (within" in of(score(full, 1000), full=score(condensed))
+    assert "noise" not in of(score([0.71, 0.71, 0.72]), full=score([0.84, 0.84], 1000))
+    assert "level with all 1,000" in of(score([0.7, 0.8]), full=score([0.7502], 1000))
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "said"),
+    [(0.55, "5.0 points below 100"), (0.65, "+5.0 points over 100"), (0.6002, "level with 100")],
+)
+def test_the_side_of_one_network_is_named(accuracy, said):
+    assert of(score([accuracy]), score([0.6])).startswith(f"{said} random images")
+
+
 def test_mosaics_are_counted_beside_their_cells():
     found = of(score([0.8, 0.8], 400), score([0.5, 0.5]), mosaics=100)
     assert "over 100 random images (100 mosaics = 400 images)" in found

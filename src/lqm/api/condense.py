@@ -85,7 +85,9 @@ def run_condensation(request: CondenseRequest) -> CondensedSet:
         finished = _finished(folder.path, plan.config | {"steps": plan.steps})
         if finished and (evaluation or request.tensorboard):
             warn("there are no steps left to evaluate along the way, or to write event files of")
-        return finished or scored(checked(learn(plan, folder, following).write(folder.path)))
+        if finished:
+            return checked(finished)
+        return scored(checked(learn(plan, folder, following).write(folder.path)))
 
 
 def _check_following(request: CondenseRequest) -> None:

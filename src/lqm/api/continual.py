@@ -11,6 +11,7 @@ from torch import Tensor
 from lqm.api.options import ContinualOptions
 from lqm.api.planning import chosen_distance, open_sketch
 from lqm.api.requests import ContinualRequest, SourceLike
+from lqm.api.stream_faults import stream_faults
 from lqm.condensed import CondensedNodes
 from lqm.engine import Config, RunFolder, environment, recorded, resolve_device
 from lqm.evaluation.accuracy_matrix import AccuracyMatrices
@@ -45,6 +46,7 @@ class ContinualResult:
         repeats: accuracy matrix, memories and seconds of each repeat.
         path: the folder of the run.
         origin: the words with which `load_graph` finds the graph again; None if it was made in Python.
+        warnings: what is wrong with condensed memories, a line each.
     """
 
     config: Config
@@ -52,6 +54,7 @@ class ContinualResult:
     repeats: tuple[Repeat, ...] = field(repr=False)
     path: Path | None = None
     origin: dict[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
 
     @cached_property
     def accuracies(self) -> AccuracyMatrices:
@@ -109,6 +112,7 @@ class ContinualResult:
                 [[None if value != value else value for value in row] for row in matrix]
                 for matrix in self.matrices.tolist()
             ],
+            "warnings": list(self.warnings),
             "memory_nodes": [len(kept.labels) for kept in memory],
             "seconds": {
                 "memory": [round(repeat.memory_seconds, 3) for repeat in self.repeats],
@@ -180,7 +184,8 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
 
 def _result(plan: ContinualPlan, repeats: tuple[Repeat, ...], folder: Path | None) -> ContinualResult:
     tasks = tuple(map(plan.stream.names, plan.stream.tasks))
-    return ContinualResult(plan.config, tasks, repeats, folder, plan.origin)
+    faults = stream_faults(plan, repeats, folder)
+    return ContinualResult(plan.config, tasks, repeats, folder, plan.origin, faults)
 
 
 def _spread(spread: Spread | None) -> dict[str, Any] | None:

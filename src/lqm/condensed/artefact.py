@@ -10,6 +10,7 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
+from lqm.condensed.old_scores import current_scores
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import is_temporary, remove_temporaries, write_atomically
 from lqm.utils.old_names import current_config
@@ -95,7 +96,7 @@ def _read_manifest(path: Path) -> Manifest:
     bare = content[: found.start()] + _NO_SEAL + content[found.end() :] if found else b""
     if not found or hashlib.sha256(bare).hexdigest().encode() != found[1]:
         raise ArtifactError(f"{path} is damaged or was edited: it does not fit its own seal; {_REMEDY}")
-    manifest: Manifest = current_config(json.loads(content))
+    manifest: Manifest = current_scores(current_config(json.loads(content)))
     if manifest["format"] not in _READ:
         raise ArtifactError(
             f"{path} has format {manifest['format']}, this version of lqm reads {_READ[0]} to {_READ[-1]}; "

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from lqm.evaluation.scores import Score
-from lqm.evaluation.significance import welch
+from lqm.evaluation.significance import Difference, welch
 
 _MINUS = "\N{MINUS SIGN}"
 
@@ -36,17 +36,43 @@ def verdict_of(scores: Mapping[str, Score], records: str, remedies: str, mosaics
         found = f"accuracy {100 * condensed.accuracy:.1f} %{made_of}{beyond}"
         return f"{found}; not compared with random {records}: evaluate with the baseline random"
     real = f"{random.records:,} random {records}"
-    difference = welch(condensed.spread, random.spread)
+    tell = f"a protocol of more networks, {remedies}"
+    return beside_random(welch(condensed.spread, random.spread), real, remedies, tell, made_of, beyond)
+
+
+def beside_random(
+    difference: Difference,
+    real: str,
+    remedies: str,
+    tell: str,
+    made_of: str = "",
+    beyond: str = "",
+    unit: str = "network",
+) -> str:
+    """One line about records beside random ones, from the difference of their accuracies.
+
+    Args:
+        difference: over networks, or other units.
+        real: the random records, in words.
+        remedies: what to try where the records are worse.
+        tell: what to try where that can't be told.
+        made_of: what follows the random records in the line.
+        beyond: how the records stand beside all real ones; not said of records that are worse.
+        unit: what each of the accuracies is of.
+
+    Example:
+        >>> beside_random(Difference(-0.05, 0.01), "4 random nodes", "more steps", "more repeats")
+        'WORSE than 4 random nodes (−5.0 points): do not use this set (try more steps)'
+    """
     points = f"{_signed(difference.mean)} points"
     if difference.margin is None:
-        return f"{points} over {real}{made_of} by one network, which is too few to tell{beyond}"
+        return f"{_over(difference, real)}{made_of} by one {unit}, which is too few to tell{beyond}"
     if not difference.clear:
-        noise = f"{points}, within the noise of {100 * difference.margin:.1f} over networks"
-        tell = f"try a protocol of more networks, {remedies}"
-        return f"can't be told from {real} ({noise}){made_of}{beyond}: no gain shown ({tell})"
+        noise = f"{points}, within the noise of {100 * difference.margin:.1f} over {unit}s"
+        return f"can't be told from {real} ({noise}){made_of}{beyond}: no gain shown (try {tell})"
     if difference.mean < 0:
         return f"WORSE than {real} ({points}){made_of}: do not use this set (try {remedies})"
-    return f"{points} over {real}{made_of}{beyond}"
+    return f"{_over(difference, real)}{made_of}{beyond}"
 
 
 def records_in_words(count: int, records: str, mosaics: int | None = None) -> str:
@@ -59,12 +85,25 @@ def records_in_words(count: int, records: str, mosaics: int | None = None) -> st
     return (f"{mosaics:,} mosaics = " if mosaics else "") + f"{count:,} {records}"
 
 
+def _over(difference: Difference, real: str) -> str:
+    points = _points(difference)
+    if points > 0:
+        return f"{_signed(difference.mean)} points over {real}"
+    return f"{-points:.1f} points below {real}" if points else f"level with {real}"
+
+
 def _beside_all(condensed: Score, full: Score) -> str:
     difference = welch(condensed.spread, full.spread)
-    if difference.margin is not None and not difference.clear:
-        return f"level with all {full.records:,}"
-    side = "below" if difference.mean < 0 else "above"
-    return f"{100 * abs(difference.mean):.1f} {side} all {full.records:,}"
+    points, whole = _points(difference), f"all {full.records:,}"
+    if not points:
+        return f"level with {whole}"
+    margin = difference.margin
+    noise = "" if margin is None or difference.clear else f" (within the noise of {100 * margin:.1f})"
+    return f"{abs(points):.1f} {'below' if points < 0 else 'above'} {whole}{noise}"
+
+
+def _points(difference: Difference) -> float:
+    return round(100 * difference.mean, 1)
 
 
 def _signed(share: float) -> str:

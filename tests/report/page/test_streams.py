@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from scipy.stats import ttest_ind
 
 import lqm
 from lqm import write_report
 from lqm.evaluation.diagnostics import cramer_von_mises
 from lqm.report.page.answer import in_points
 from lqm.utils.errors import ArtifactError, ConfigError
-from tests.graphs.continual.making import LEARNING, run, small_graph
+from tests.graphs.continual.making import LEARNING, TINY, run, small_graph
 from tests.report.making import read_page, tiny_source, unpacked
 
 
@@ -256,3 +257,67 @@ def test_of_a_single_repeat_no_mean_and_no_deviation_is_spoken(tmp_path):
     assert "averaged over all tasks." in words
     assert "the repeats" not in words
     assert "over repeats" not in words
+
+
+def test_lengths_unlike_the_real_ones_are_stored_and_stand_on_the_page(streams, tmp_path):
+    wrong = TINY | {"lengths": "free", "learning_rate": 50.0}
+    found = run(streams.source, settings=wrong, out=tmp_path / "wrong", repeats=2)
+    stored = json.loads((tmp_path / "wrong" / "result.json").read_bytes())["warnings"]
+    assert stored == list(found.warnings)
+    adjacency = streams.source.graph.adjacency.toarray() + np.eye(len(streams.source.graph.labels))
+    own = max(memory.features.norm(dim=1).mean() for memory in found.memories[0])
+    longest = adjacency.sum(axis=0).max() * streams.source.graph.features.norm(dim=1).max()
+    assert own > 2 * longest, "a real node is nowhere longer than all its neighbours together"
+    assert len(stored) == 2
+    assert all(line.startswith(f"repeat {number} of 2: in ") for number, line in enumerate(stored, 1))
+    again = run(streams.source, settings=wrong, out=tmp_path / "wrong", repeats=2)
+    assert again.warnings == found.warnings
+    words = read_page(write_report(tmp_path / "wrong", source=streams.source)).words
+    assert all(f"Warning: {line}." in words for line in stored)
+    assert streams.stored[0]["warnings"] == []
+    assert "Warning" not in streams.read.words
+
+
+def test_a_result_of_an_older_version_has_no_warnings(streams, tmp_path):
+    shutil.copytree(streams.runs[0], tmp_path / "old")
+    path = tmp_path / "old" / "result.json"
+    result = json.loads(path.read_bytes())
+    del result["warnings"]
+    path.write_text(json.dumps(result))
+    assert "Warning" not in read_page(write_report(tmp_path / "old", source=streams.source)).words
+
+
+def beside_random(streams, folder, own, random, **settings):
+    """The words of a page with a condensed memory and as many random nodes, of planted AA in each repeat."""
+    shutil.copytree(streams.runs[0], folder / "cat")
+    run(streams.source, method="random", settings=LEARNING | settings, out=folder / "random")
+    for name, accuracies in (("cat", own), ("random", random)):
+        path = folder / name / "result.json"
+        matrices = [
+            [[accuracy if i <= k else None for i in range(3)] for k in range(3)] for accuracy in accuracies
+        ]
+        path.write_text(json.dumps(json.loads(path.read_bytes()) | {"matrices": matrices}))
+    return read_page(write_report([folder / "cat", folder / "random"], source=streams.source)).words
+
+
+@pytest.mark.parametrize(
+    ("own", "random", "said"),
+    [
+        ([0.70, 0.71, 0.72], [0.60, 0.61, 0.62], "+10.0 points over random nodes (5 nodes a task)."),
+        ([0.50, 0.51, 0.52], [0.60, 0.61, 0.62], "WORSE than random nodes (5 nodes a task)"),
+        ([0.50, 0.65, 0.80], [0.60, 0.61, 0.62], "can't be told from random nodes (5 nodes a task)"),
+        ([0.70], [0.60], "by one repeat, which is too few to tell"),
+    ],
+)
+def test_a_memory_has_a_verdict_beside_as_many_random_nodes(streams, tmp_path, own, random, said):
+    words = beside_random(streams, tmp_path, own, random)
+    assert said in words[words.index("cat + lqm, by AA: ") :][:120]
+    if len(own) > 1:
+        clear = ttest_ind(own, random, equal_var=False).pvalue < 0.05
+        assert ("can't be told" in words) == (not clear)
+
+
+def test_random_nodes_that_are_learned_in_another_way_bring_no_verdict(streams, tmp_path):
+    assert "by AA" not in streams.read.words
+    for name, other in (("raw", {"features": "own"}), ("longer", {"epochs": 9})):
+        assert "by AA" not in beside_random(streams, tmp_path / name, [0.7, 0.8], [0.6, 0.6], **other)

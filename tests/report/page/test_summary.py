@@ -137,6 +137,23 @@ def test_methods_are_compared_by_several_condensations_and_not_by_the_networks_o
     assert "can't be told apart (b is ahead for 3 of 3 condensation seeds" in note
 
 
+@pytest.mark.parametrize(
+    ("seeds", "one_of_each"),
+    [({"a": [0], "b": [1]}, True), ({"a": [0, 1], "b": [2, 3]}, False), ({"a": [0, 1], "b": [0]}, False)],
+)
+def test_sets_of_methods_without_common_seeds_are_not_called_the_only_condensations(seeds, one_of_each):
+    cases = [case(f"{name} {seed}", method=name, seed=seed) for name, own in seeds.items() for seed in own]
+    bars = [
+        bar(each.label, number, [x + 0.01 * number for x in EIGHT], by_network=under_six(0.4 - number / 10))
+        for number, each in enumerate(cases)
+    ]
+    found = asked(cases, *bars)
+    for note, among in ((found[GOOD].note, "8 of 8 networks"), (found[MATCHED].note, "6 of 6 networks")):
+        assert among in note
+        assert ("one condensation of each" in note) == one_of_each
+        assert ("of more condensations" in note) == (not one_of_each)
+
+
 def test_sets_that_were_not_judged_come_with_what_to_run():
     found = asked([*CASES, case("c", folder="other run")], bar("a", 0, [0.5]))[GOOD]
     assert [line.value for line in found.lines] == ["50.0 %", "not evaluated", "not evaluated"]

@@ -11,8 +11,10 @@ from lqm.evaluation.history import metric_curves
 from lqm.evaluation.labels import distance_of, size_of
 from lqm.evaluation.latents import Latents
 from lqm.evaluation.markdown import percent
+from lqm.evaluation.significance import welch
 from lqm.evaluation.spread import Spread
 from lqm.evaluation.streams import StreamRun, stream_title, tasks_of
+from lqm.evaluation.verdict import beside_random
 from lqm.report.page.answer import Answer, Line, and_more, in_points
 from lqm.report.page.content import Content, Page
 from lqm.report.page.explorer import explorer
@@ -52,6 +54,8 @@ def page_of_streams(streams: Sequence[StreamRun], latents: Latents | None, missi
         "cases": [_facts(stream) for stream in streams],
         "tasks": [", ".join(names) for names in tasks],
         "class_names": [name for names in tasks for name in names],
+        "verdicts": _verdicts(streams),
+        "warnings": _warnings(streams),
         "answers": _answers(streams, tasks, latents),
         "streams": [_rows(stream) for stream in streams],
         "budgets": budgets if any(budgets) else None,
@@ -123,6 +127,44 @@ def _answers(
         )
         found.append(Answer("How well is the memory matched?", means, note))
     return found
+
+
+def _verdicts(streams: Sequence[StreamRun]) -> list[str]:
+    """What each memory is worth beside one of as many random nodes, where the page has such a stream."""
+    found = []
+    for stream in streams:
+        if random := next((other for other in streams if _random_beside(other, stream)), None):
+            difference = welch(stream.average[-1], random.average[-1])
+            real = f"random nodes ({size_of(random.config)} a task)"
+            tried = "another method or a larger budget", "more repeats"
+            found.append(f"{stream.label}, by AA: {beside_random(difference, real, *tried, unit='repeat')}")
+    return found
+
+
+def _random_beside(random: StreamRun, stream: StreamRun) -> bool:
+    """Whether one stream keeps as many random nodes as another keeps nodes, and learns in the same way.
+
+    Random nodes have their propagated features; older versions gave them their own.
+    """
+    own, other = random.config["settings"], stream.config["settings"]
+    return (
+        random.config["method"] == "random" != stream.config["method"]
+        and random.config["budget"] == stream.config["budget"]
+        and own.get("features") == "propagated"
+        and all(own[name] == other[name] for name in own.keys() & other.keys() - {"features"})
+    )
+
+
+def _warnings(streams: Sequence[StreamRun]) -> list[str]:
+    """What is wrong with memories, after the name of the stream where there are several.
+
+    Results of older versions say nothing of it.
+    """
+    return [
+        f"{stream.label}: " * (len(streams) > 1) + line
+        for stream in streams
+        for line in stream.result.get("warnings", ())
+    ]
 
 
 def _mean_of_repeats(streams: Sequence[StreamRun]) -> str:
