@@ -75,7 +75,8 @@ def run_condensation(request: CondenseRequest) -> CondensedSet:
 
     def checked(condensed: CondensedSet) -> CondensedSet:
         """The same, after a warning of what is wrong with it."""
-        for line in faults_of(condensed, domain_of_set(condensed).evaluator, plan.source, None):
+        lengths = plan.lengths(condensed) if plan.lengths else ()
+        for line in faults_of(condensed, domain_of_set(condensed).evaluator, lengths=lengths):
             warn(f"warning: {line}")
         return condensed
 

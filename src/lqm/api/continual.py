@@ -185,6 +185,8 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
 def _result(plan: ContinualPlan, repeats: tuple[Repeat, ...], folder: Path | None) -> ContinualResult:
     tasks = tuple(map(plan.stream.names, plan.stream.tasks))
     faults = stream_faults(plan, repeats, folder)
+    for line in faults:
+        warn(f"warning: {line}")
     return ContinualResult(plan.config, tasks, repeats, folder, plan.origin, faults)
 
 

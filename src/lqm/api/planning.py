@@ -99,6 +99,7 @@ def plan_condensation(request: CondenseRequest, device: torch.device) -> Plan:
         title=titled(recipe.method, matched),
         notes=(*prepared.notes, heading + as_text({"steps": steps, **fixed}), *advice(sketch, steps)),
         experts=experts.open if experts else None,
+        lengths=prepared.lengths,
         init=built.synthetic.init_stage() if isinstance(built, Condensation) else None,
     )
 

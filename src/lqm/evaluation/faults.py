@@ -17,10 +17,23 @@ _FEWEST_LOSSES, _FALLEN = 50, 0.6
 
 
 def faults_of(
-    condensed: CondensedSet, evaluator: Evaluator, source: Any | None, score: Score | None
+    condensed: CondensedSet,
+    evaluator: Evaluator,
+    source: Any | None = None,
+    score: Score | None = None,
+    lengths: Sequence[Lengths] | None = None,
 ) -> list[str]:
-    """Everything that is found wrong, a line each; without a source or a score, what needs none."""
-    lengths = evaluator.lengths(condensed, source) if evaluator.lengths else []
+    """Everything that is found wrong, a line each; without a source or a score, what needs none.
+
+    Args:
+        condensed: the set.
+        evaluator: of its kind of data.
+        source: the real data, by which lengths are told to be wrong.
+        score: what networks found.
+        lengths: those of the features by class, if they are known; else they come from the source.
+    """
+    if lengths is None:
+        lengths = evaluator.lengths(condensed, source) if evaluator.lengths else []
     losses = read_losses(condensed.path, condensed.manifest["steps"]) if condensed.path else []
     records = next(iter(evaluator.protocols.values())).records
     present = {condensed.class_names[label] for label in condensed.labels[condensed.labels >= 0].tolist()}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from lqm.distances import DISTANCES
 from lqm.graphs.budget import parse_budget, shares
 from lqm.graphs.continual.planning import stream_source
 from lqm.graphs.evaluation import NODES as EVALUATOR
+from lqm.graphs.lengths import lengths_beside
 from lqm.graphs.methods import METHODS
 from lqm.graphs.population import featureless, joined, population
 from lqm.graphs.problem import GraphProblem
@@ -110,7 +112,9 @@ def _prepare(choices: Choices) -> Prepared:
         sketch=choices.sketch,
         real=real,
     )
-    return Prepared(problem, size, asdict(choices.settings), {}, notes)
+    return Prepared(
+        problem, size, asdict(choices.settings), {}, notes, lengths=partial(lengths_beside, real=real)
+    )
 
 
 def stream_options(request: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A kind of data: all that the public functions need to know of images, or of graphs."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,7 @@ class Prepared:
         settings: of the method, as they are recorded where that differs.
         compute: how networks are run, for the environment.
         notes: what the user should know, a line each.
+        lengths: of a condensed set, by class, how long its features are beside the real ones, if that counts.
     """
 
     problem: Problem
@@ -64,6 +65,7 @@ class Prepared:
     settings: Mapping[str, Any]
     compute: Mapping[str, Any]
     notes: tuple[str, ...]
+    lengths: Callable[[Any], Sequence[Any]] | None = None
 
 
 @dataclass(frozen=True)

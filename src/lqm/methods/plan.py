@@ -1,7 +1,7 @@
 """A condensation that is ready to begin, whatever it condenses, and the one way to run it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any
@@ -36,6 +36,7 @@ class Plan:
         notes: what the user should know before it begins, a line each.
         experts: trains or opens the experts that the method needs.
         init: the choice of the init, if that takes steps of its own.
+        lengths: of a condensed set, by class, how long its features are beside the real ones, if that counts.
     """
 
     method: Method
@@ -47,6 +48,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     experts: Callable[[], object] | None = None
     init: Stage | None = None
+    lengths: Callable[[Any], Sequence[Any]] | None = None
 
     def result(self, **more: Any) -> CondensedSet:
         """The set as it is now, with its whole manifest."""

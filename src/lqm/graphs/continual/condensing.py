@@ -12,16 +12,13 @@ from lqm.banks import Sketch
 from lqm.condensed import CondensedNodes
 from lqm.distances import Distance
 from lqm.engine import RunFolder
-from lqm.evaluation.faults import faults_of_lengths
 from lqm.graphs.continual.pseudo_labels import find_pseudo_labelled
 from lqm.graphs.continual.settings import CondensedReplaySettings
-from lqm.graphs.lengths import lengths_beside
 from lqm.graphs.population import featureless, joined, population
 from lqm.graphs.problem import GraphProblem
 from lqm.graphs.stream import Stream
 from lqm.methods.plan import Following, Plan, learn, titled
 from lqm.methods.spec import MethodSpec
-from lqm.utils.log import warn
 
 # A name below the folder of a repeat becomes a run folder, or nothing if nothing is to be kept.
 OpenFolder = Callable[[str], AbstractContextManager[RunFolder | None]]
@@ -111,9 +108,6 @@ class MemoryCondenser:
         method = self.spec.build(problem, self.settings)
         plan = Plan(method, self.settings.steps, source=None, config={}, record={}, title=title, notes=notes)
         result = learn(plan, folder, following)
-        assert isinstance(result, CondensedNodes)
-        for line in faults_of_lengths(lengths_beside(result, real), "nodes"):
-            warn(f"warning: {line}")
         sizes = [sum(task) for task in self.counts]
         parts = zip(result.data.split(sizes), result.labels.split(sizes), strict=True)
         memories = [CondensedNodes(x.clone(), y.clone(), stream.class_names, {}) for x, y in parts]
