@@ -1,7 +1,7 @@
 """What a synthetic node without features costs: python -m benchmarks.dead_node GRAPH ...
 
-Of CaT's set of 1 % of a graph, one node of the largest class is set to 0; a GCN is trained on the set before and
-after, and tested on the test nodes.
+Of CaT's set of 1 % of a graph, one node of the largest class is set to 0; a GCN is trained on the set before
+and after, and tested on the test nodes.
 """
 
 from typing import Annotated
