@@ -81,9 +81,8 @@ def _colour_images(folder: Path) -> Tensors:
     }
     np.savez(folder / "colour.npz", **arrays)
     augmentation = ("color", "crop", "cutout", "flip", "scale", "rotate")
-    made = _condense(
-        folder / "colour.npz", per_class=2, augmentation=augmentation, settings=_IMAGES | {"steps": 5}
-    )
+    settings = _IMAGES | {"steps": 5, "learning_rate": 1.0}
+    made = _condense(folder / "colour.npz", per_class=2, augmentation=augmentation, settings=settings)
     return {"data": made.data, "labels": made.labels}
 
 
