@@ -10,7 +10,6 @@ from lqm.evaluation.faults import faults_of_lengths
 from lqm.evaluation.streams import read_stream, stored_matrices
 from lqm.graphs.continual import ContinualPlan, Repeat
 from lqm.graphs.lengths import lengths_beside
-from lqm.graphs.population import joined, population
 
 
 def stream_faults(plan: ContinualPlan, repeats: Sequence[Repeat], folder: Path | None) -> tuple[str, ...]:
@@ -19,8 +18,8 @@ def stream_faults(plan: ContinualPlan, repeats: Sequence[Repeat], folder: Path |
         return tuple(read_stream(folder).get("warnings", ()))
     if plan.request.method.condense is None:
         return ()
-    stream, hops = plan.stream, plan.request.memory.hops
-    real = joined([population(task.graph, task.by_class, stream.names(task), hops) for task in stream.tasks])
+    stream = plan.stream
+    real = stream.population(plan.request.memory.hops)
     found = []
     for number, repeat in enumerate(repeats):
         name = f"repeat {number + 1} of {len(repeats)}: " * (len(repeats) > 1)

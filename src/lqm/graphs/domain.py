@@ -14,7 +14,7 @@ from lqm.graphs.continual.planning import stream_source
 from lqm.graphs.evaluation import NODES as EVALUATOR
 from lqm.graphs.lengths import lengths_beside
 from lqm.graphs.methods import METHODS
-from lqm.graphs.population import featureless, joined, population
+from lqm.graphs.population import featureless, population
 from lqm.graphs.problem import GraphProblem
 from lqm.graphs.sources import GRAPHS as NAMES
 from lqm.graphs.sources import GraphSource, is_graph, load_graph
@@ -75,12 +75,7 @@ def graph_recipe(source: GraphSource, name: str, method: str | None) -> Recipe:
     if name == PAPER:
         plain = "".join(filter(str.isalnum, source.name.lower()))
         return paper_recipe(RECIPES, method or "cat", graph=plain)
-    found = named_recipe(RECIPES, name)
-    if method not in (None, found.method):
-        raise ConfigError(
-            f"recipe '{name}' is for method = {found.method!r}, not {method!r}; leave one of them out"
-        )
-    return found
+    return named_recipe(RECIPES, name, method)
 
 
 def _prepare(choices: Choices) -> Prepared:
@@ -89,9 +84,7 @@ def _prepare(choices: Choices) -> Prepared:
     notes = source.notes
     if choices.sketching and request.classes_per_task is not None:
         stream = make_stream(source, **stream_options(request))
-        real = joined(
-            [population(task.graph, task.by_class, stream.names(task), hops) for task in stream.tasks]
-        )
+        real = stream.population(hops)
         size = {"source": stream_source(source), "stream": stream_options(request)}
         notes = stream.notes
     else:

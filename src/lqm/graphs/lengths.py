@@ -1,5 +1,7 @@
 """How long the features of condensed nodes are, beside those of the real nodes that they stand for."""
 
+from collections.abc import Sequence
+
 from torch import Tensor
 
 from lqm.condensed import CondensedNodes
@@ -12,26 +14,28 @@ from lqm.graphs.sources.source import GraphSource
 
 def node_lengths(condensed: CondensedNodes, source: GraphSource | None) -> list[Lengths]:
     """By class, the norms of propagated features: of the set's nodes, and of the real training nodes."""
-    hops = int(condensed.manifest.get("settings", {}).get("hops", 1))
-    own = _propagated_norms(as_graph(condensed), hops)
-    real = _propagated_norms(source.graph, hops) if source else None
-    return [
-        Lengths(
-            name,
-            own[condensed.labels == label],
-            None if real is None or source is None else float(real[source.by_class[label]].mean()),
-        )
-        for label, name in enumerate(condensed.class_names)
-    ]
+    if source is None:
+        return _beside(condensed, None)
+    norms = _propagated_norms(source.graph, _hops(condensed))
+    return _beside(condensed, [float(norms[nodes].mean()) for nodes in source.by_class])
 
 
 def lengths_beside(condensed: CondensedNodes, real: Population) -> list[Lengths]:
-    """By class, the norms of the features of nodes without edges, and of real nodes after propagation."""
-    own = row_lengths(condensed.features)
+    """The same, beside a population."""
+    return _beside(condensed, [float(lengths.mean()) for lengths in real.lengths])
+
+
+def _beside(condensed: CondensedNodes, real: Sequence[float] | None) -> list[Lengths]:
+    own = _propagated_norms(as_graph(condensed), _hops(condensed))
+    means = [None] * len(condensed.class_names) if real is None else real
     return [
-        Lengths(name, own[condensed.labels == label], float(real.lengths[label].mean()))
-        for label, name in enumerate(real.class_names)
+        Lengths(name, own[condensed.labels == label], mean)
+        for label, (name, mean) in enumerate(zip(condensed.class_names, means, strict=True))
     ]
+
+
+def _hops(condensed: CondensedNodes) -> int:
+    return int(condensed.manifest.get("settings", {}).get("hops", 1))
 
 
 def _propagated_norms(graph: Graph, hops: int) -> Tensor:

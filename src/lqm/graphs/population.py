@@ -86,6 +86,13 @@ def featureless(real: Population) -> list[str]:
 def population(graph: Graph, by_class: Sequence[Tensor], class_names: Sequence[str], hops: int) -> Population:
     """The population of a graph: `by_class[c]` are the numbers of the training nodes of class c."""
     propagated = propagate(graph.features, graph.adjacency, hops)
+    return divided(graph, propagated, by_class, class_names)
+
+
+def divided(
+    graph: Graph, propagated: Features, by_class: Sequence[Tensor], class_names: Sequence[str]
+) -> Population:
+    """The same of a graph whose propagated features, [N, F], are known."""
     return Population(
         tuple(class_names),
         [rows(graph.features, nodes) for nodes in by_class],

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from lqm.engine.randomness import generator
 from lqm.graphs.graph import Graph
+from lqm.graphs.population import Population, joined, population
 from lqm.graphs.sources.features import degree_features
 from lqm.graphs.sources.source import GraphSource
 from lqm.utils.errors import ConfigError, DataError
@@ -70,6 +71,21 @@ class Stream:
     class_names: tuple[str, ...]
     inter_task_edges: bool
     notes: tuple[str, ...] = ()
+
+    def population(self, hops: int, by_class: Sequence[Sequence[Tensor]] | None = None) -> Population:
+        """The training nodes of all classes, task after task, each propagated in the graph of its task.
+
+        Args:
+            hops: how often.
+            by_class: numbers of the nodes of each class of each task, if they are not the training nodes.
+        """
+        nodes = [task.by_class for task in self.tasks] if by_class is None else by_class
+        return joined(
+            [
+                population(task.graph, own, self.names(task), hops)
+                for task, own in zip(self.tasks, nodes, strict=True)
+            ]
+        )
 
     def names(self, task: Task) -> tuple[str, ...]:
         """The names of a task's classes."""

@@ -79,10 +79,8 @@ class SyntheticNodes(Synthetic):
 
     def _noise(self, label: int) -> Tensor:
         problem, width = self._problem, self._problem.real.width
-        count, draws = (
-            problem.counts[label],
-            generator(problem.seed, f"noise of {problem.class_names[label]}"),
-        )
+        count, name = problem.counts[label], problem.class_names[label]
+        draws = generator(problem.seed, f"noise of {name}")
         return math.sqrt(6 / (count + width)) * (2 * torch.rand(count, width, generator=draws) - 1)
 
 

@@ -51,14 +51,7 @@ def _recipe(
             else fitting_recipe(source.recipes, method, wanted, cpu=device.type == "cpu")
         )
         return replace(fitting, per_class=wanted)
-    found = named_recipe(source.recipes, name)
-    pairs = (("method", found.method, method), ("per_class", found.per_class, per_class))
-    for what, own, given in pairs:
-        if given not in (None, own):
-            raise ConfigError(
-                f"recipe '{name}' is for {what} = {own!r}, not {given!r}; leave one of them out"
-            )
-    return found
+    return named_recipe(source.recipes, name, method, per_class)
 
 
 def _prepare(choices: Choices) -> Prepared:

@@ -91,9 +91,20 @@ def recipe_sources() -> list[str]:
     )
 
 
-def named_recipe(source: str, name: str) -> Recipe:
-    """The recipe of a source by its name."""
-    return choose(name, load_recipes(source), f"recipe for {_in_words(source)}")
+def named_recipe(source: str, name: str, method: str | None = None, per_class: int | None = None) -> Recipe:
+    """The recipe of a source by its name.
+
+    Raises:
+        ConfigError: if there is none, or it is for another method or budget than those that are given.
+    """
+    found = choose(name, load_recipes(source), f"recipe for {_in_words(source)}")
+    pairs = (("method", found.method, method), ("per_class", found.per_class, per_class))
+    for what, own, given in pairs:
+        if given not in (None, own):
+            raise ConfigError(
+                f"recipe '{name}' is for {what} = {own!r}, not {given!r}; leave one of them out"
+            )
+    return found
 
 
 def fitting_recipe(source: str, method: str, per_class: int, *, cpu: bool) -> Recipe:

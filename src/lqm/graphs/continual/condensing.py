@@ -14,7 +14,7 @@ from lqm.distances import Distance
 from lqm.engine import RunFolder
 from lqm.graphs.continual.pseudo_labels import find_pseudo_labelled
 from lqm.graphs.continual.settings import CondensedReplaySettings
-from lqm.graphs.population import featureless, joined, population
+from lqm.graphs.population import featureless
 from lqm.graphs.problem import GraphProblem
 from lqm.graphs.stream import Stream
 from lqm.methods.plan import Following, Plan, learn, titled
@@ -89,12 +89,7 @@ class MemoryCondenser:
         following: Following,
     ) -> tuple[list[CondensedNodes], float]:
         """The set of each task, by the same path as any other condensation."""
-        real = joined(
-            [
-                population(task.graph, nodes, stream.names(task), self.settings.hops)
-                for task, nodes in zip(stream.tasks, by_class, strict=True)
-            ]
-        )
+        real = stream.population(self.settings.hops, by_class)
         notes = tuple(featureless(real))
         problem = GraphProblem(
             class_names=real.class_names,

@@ -1,6 +1,8 @@
 """Memories of real nodes: which of a task are kept, and which of the edges between them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,9 @@ from torch import Tensor
 from lqm.condensed import CondensedNodes
 from lqm.engine.randomness import generator, seeded
 from lqm.graphs.continual.settings import RealMemorySettings, SubgraphSettings
-from lqm.graphs.graph import Graph, dense, rows
+from lqm.graphs.graph import Features, Graph, dense, rows
 from lqm.graphs.networks import Inputs, make_network
-from lqm.graphs.population import Population, choose_nodes, own_or_propagated, population
+from lqm.graphs.population import Population, choose_nodes, divided, own_or_propagated
 from lqm.graphs.propagation import propagate
 from lqm.graphs.stream import Stream, Task
 
@@ -26,7 +28,8 @@ def store_random(
     stream: Stream, task: Task, counts: Sequence[int], seed: int, settings: RealMemorySettings
 ) -> CondensedNodes:
     """Random training nodes of each class, without edges."""
-    return _kept(stream, task, _random_nodes(stream, task, counts, seed), settings)
+    known = _TaskNodes(stream, task)
+    return known.kept(known.random(counts, seed), settings)
 
 
 def store_nearest_to_mean(
@@ -40,13 +43,13 @@ def store_nearest_to_mean(
     then keeps the nodes least similar to the mean, which is a slip: here it is the nearest, as in the paper.
     """
     nearest = []
-    embeddings, real = random_embeddings(task.graph, seed), _real(stream, task)
+    embeddings, known = random_embeddings(task.graph, seed), _TaskNodes(stream, task)
     for label, (nodes, count) in enumerate(zip(task.by_class, counts, strict=True)):
-        choices = nodes[real.choices(label)]
+        choices = nodes[known.real.choices(label)]
         distances = (embeddings[choices] - embeddings[nodes].mean(dim=0)).norm(dim=1)
         order = distances.argsort(stable=True)
         nearest.append(choices[order[torch.arange(count) % len(order)]])
-    return _kept(stream, task, torch.cat(nearest), settings)
+    return known.kept(torch.cat(nearest), settings)
 
 
 def store_subgraph(
@@ -57,7 +60,8 @@ def store_subgraph(
     Sampled neighbours of a node, if any are asked for, are stored beside it as context: any node of the
     task's graph, without its label. They come after the labelled nodes and are not part of the budget.
     """
-    centres = _random_nodes(stream, task, counts, seed)
+    known = _TaskNodes(stream, task)
+    centres = known.random(counts, seed)
     context: list[int] = []
     adjacency = task.graph.adjacency
     for centre in centres.tolist():
@@ -68,7 +72,7 @@ def store_subgraph(
         ].tolist()
     stored = set(centres.tolist())
     beside = torch.tensor([node for node in dict.fromkeys(context) if node not in stored], dtype=torch.int64)
-    return _kept(stream, task, centres, settings, beside, edges=True)
+    return known.kept(centres, settings, beside, edges=True)
 
 
 @torch.no_grad()
@@ -80,42 +84,53 @@ def random_embeddings(graph: Graph, seed: int) -> Tensor:
     return found
 
 
-def _random_nodes(stream: Stream, task: Task, counts: Sequence[int], seed: int) -> Tensor:
-    """Random training nodes of each class: the same that a condensation starts from."""
-    real = _real(stream, task)
-    return torch.cat(
-        [
-            nodes[choose_nodes("random", real, label, count, seed)]
-            for label, (nodes, count) in enumerate(zip(task.by_class, counts, strict=True))
-        ]
-    )
+@dataclass(frozen=True, eq=False)
+class _TaskNodes:
+    """The nodes of a task, propagated once."""
 
+    stream: Stream
+    task: Task
 
-def _real(stream: Stream, task: Task) -> Population:
-    return population(task.graph, task.by_class, stream.names(task), hops=1)
+    @cached_property
+    def propagated(self) -> Features:
+        """The propagated features of all nodes of the task's graph, [N, F]."""
+        return propagate(self.task.graph.features, self.task.graph.adjacency)
 
+    @cached_property
+    def real(self) -> Population:
+        """The training nodes by class."""
+        task = self.task
+        return divided(task.graph, self.propagated, task.by_class, self.stream.names(task))
 
-def _kept(
-    stream: Stream,
-    task: Task,
-    nodes: Tensor,
-    settings: RealMemorySettings,
-    context: Tensor | None = None,
-    *,
-    edges: bool = False,
-) -> CondensedNodes:
-    """Nodes of a task as a set: first those with a label, then those beside them without."""
-    beside = nodes[:0] if context is None else context
-    stored = torch.cat([nodes, beside])
-    part = task.graph.part(stored)
-    features = dense(rows(propagate(task.graph.features, task.graph.adjacency), stored))
-    if settings.features == "own":
-        features = own_or_propagated(dense(part.features), features)
-    pairs = np.stack(part.adjacency.nonzero()) if edges else np.zeros((2, 0))
-    return CondensedNodes(
-        features,
-        torch.cat([part.labels[: len(nodes)], torch.full_like(beside, -1)]),
-        stream.class_names,
-        {},
-        edges=torch.from_numpy(pairs.astype(np.int64)),
-    )
+    def random(self, counts: Sequence[int], seed: int) -> Tensor:
+        """Random training nodes of each class: the same that a condensation starts from."""
+        return torch.cat(
+            [
+                nodes[choose_nodes("random", self.real, label, count, seed)]
+                for label, (nodes, count) in enumerate(zip(self.task.by_class, counts, strict=True))
+            ]
+        )
+
+    def kept(
+        self,
+        nodes: Tensor,
+        settings: RealMemorySettings,
+        context: Tensor | None = None,
+        *,
+        edges: bool = False,
+    ) -> CondensedNodes:
+        """Some of them as a set: first those with a label, then those beside them without."""
+        beside = nodes[:0] if context is None else context
+        stored = torch.cat([nodes, beside])
+        part = self.task.graph.part(stored)
+        features = dense(rows(self.propagated, stored))
+        if settings.features == "own":
+            features = own_or_propagated(dense(part.features), features)
+        pairs = np.stack(part.adjacency.nonzero()) if edges else np.zeros((2, 0))
+        return CondensedNodes(
+            features,
+            torch.cat([part.labels[: len(nodes)], torch.full_like(beside, -1)]),
+            self.stream.class_names,
+            {},
+            edges=torch.from_numpy(pairs.astype(np.int64)),
+        )
