@@ -1,0 +1,96 @@
+"""How much memory the content of a file may take: asked for before it is taken.
+
+A small file can claim to hold a large array, so no reader may believe it without a look at the limit.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import psutil
+
+from lqm.utils.errors import ConfigError, DataError
+
+VARIABLE = "LQM_MAX_MEMORY"
+_REMEDY = f"raise it by --max-memory or {VARIABLE} if you trust the file and the machine has the memory"
+_DEFAULT = 8 * 2**30
+# What reading one image takes at most for each of its pixels, with four being read at a time.
+_BYTES_A_PIXEL = 48
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
+
+_chosen: ContextVar[int | None] = ContextVar("max_memory", default=None)
+
+
+def parse_size(text: str | int) -> int:
+    """A number of bytes, from a number or from a text with a unit of 1,024.
+
+    Example:
+        >>> parse_size("16GB") == parse_size("16 GiB") == 16 * 2**30
+        True
+    """
+    found = _SIZE.fullmatch(str(text).strip())
+    if isinstance(text, bool) or not found:
+        raise ConfigError(
+            f"'{text}' is no amount of memory; it should be like 8GB, 500MB or a number of bytes"
+        )
+    size = int(float(found[1]) * _UNITS[found[2].lower()])
+    if not 1 <= size < 2**63:
+        raise ConfigError(f"'{text}' is no amount of memory that can be used; it should be like 8GB or 500MB")
+    return size
+
+
+def size_text(size: int) -> str:
+    """A number of bytes, as people read it.
+
+    Example:
+        >>> size_text(3 * 2**30 // 2), size_text(10**40)
+        ('1.5 GiB', 'more than 1,000 TiB')
+    """
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size = size // 1024 if size >= 2**60 else size / 1024  # type: ignore[assignment]
+    return "more than 1,000 TiB"
+
+
+@contextmanager
+def limited_to(size: str | int | None) -> Iterator[None]:
+    """Work with another limit, unless it is None."""
+    token = _chosen.set(_chosen.get() if size is None else parse_size(size))
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def max_memory() -> int:
+    """The limit in bytes: that of `limited_to`, else LQM_MAX_MEMORY, else 8 GiB or 3/4 of the memory."""
+    if (chosen := _chosen.get()) is not None:
+        return chosen
+    if text := os.environ.get(VARIABLE):
+        return parse_size(text)
+    return min(_DEFAULT, psutil.virtual_memory().total * 3 // 4)
+
+
+def max_pixels() -> int:
+    """How many pixels one image may have."""
+    return max_memory() // _BYTES_A_PIXEL
+
+
+def require_memory(size: int, what: str) -> None:
+    """Refuse to take so many bytes if they are above the limit.
+
+    Args:
+        size: how many; any whole number.
+        what: what would take them, with the file that it comes from, such as "'x' of graph.npz".
+
+    Raises:
+        DataError: when they are too many.
+    """
+    if size > (limit := max_memory()):
+        raise DataError(
+            f"{what} would take {size_text(size)} of memory, above the limit of {size_text(limit)}; {_REMEDY}"
+        )
