@@ -2,6 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 BIN := .venv/bin
 READY := .venv/.ready
+PINNED := $(BIN)/pip install --quiet --no-deps --only-binary=:all: --require-hashes --requirement
 # The fast tests run in so many processes, of one thread each; the tests of a file share one.
 WORKERS ?= 2
 
@@ -26,7 +27,12 @@ slow: $(READY)  ## the tests that take longer
 bench: $(READY)  ## speed, as ratios
 	$(BIN)/python -m benchmarks
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt constraints-cpu.txt
 	$(PYTHON) -m venv .venv
-	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/pip install --quiet --editable '.[dev]'
+	$(PINNED) constraints-cpu.txt 2> /dev/null || true
+	$(PINNED) constraints.txt
+	# The build of torch with CUDA names the libraries that it needs beside.
+	$(BIN)/python -c 'import torch' 2> /dev/null || $(BIN)/pip install --quiet torch==2.13.0
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/pip check
 	touch $@
