@@ -5,8 +5,9 @@ READY := .venv/.ready
 PINNED := $(BIN)/pip install --quiet --no-deps --only-binary=:all: --require-hashes --requirement
 # The fast tests run in so many processes, of one thread each; the tests of a file share one.
 WORKERS ?= 2
+FUZZ_SECONDS ?= 600
 
-.PHONY: demo test check fast slow bench
+.PHONY: demo test check fast slow bench fuzz
 
 demo: $(READY)  ## condense the digits by mean and by quantile matching, evaluate, draw
 	$(BIN)/lqm demo
@@ -26,6 +27,13 @@ slow: $(READY)  ## the tests that take longer
 
 bench: $(READY)  ## speed, as ratios
 	$(BIN)/python -m benchmarks
+
+fuzz: .venv/.fuzz  ## fuzz every reader of files for ten minutes each
+	OMP_NUM_THREADS=1 $(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS)
+
+.venv/.fuzz: constraints-fuzz.txt | $(READY)
+	$(PINNED) constraints-fuzz.txt
+	touch $@
 
 $(READY): pyproject.toml constraints.txt constraints-cpu.txt
 	$(PYTHON) -m venv .venv

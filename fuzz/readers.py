@@ -1,0 +1,203 @@
+"""What is fuzzed: how bytes become files of each format, who reads them, and bytes that are valid.
+
+Where a format has checksums, the bytes are put inside of them, or nothing behind them would ever be reached.
+A format of several files takes the number of the one that is changed as its first byte.
+"""
+
+import gzip
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import lqm
+from fuzz import seeds
+from lqm.utils.errors import LqmError
+from lqm.utils.limits import limited_to
+
+MEMORY = "64MB"
+
+
+class Reader(NamedTuple):
+    """A format.
+
+    Attributes:
+        write: puts the bytes into an empty folder, as files of the format, and returns what to read.
+        read: reads that.
+        valid: bytes that are read without an error.
+    """
+
+    write: Callable[[bytes, Path], Path]
+    read: Callable[[Path], object]
+    valid: Callable[[], list[bytes]]
+
+
+def attempt(reader: Reader, content: bytes, folder: Path) -> str | None:
+    """The sentence by which bytes are refused, if they are; any other error is a bug.
+
+    Raises:
+        AssertionError: when what is said is no sentence of one line.
+    """
+    path = reader.write(content, folder)
+    try:
+        with limited_to(MEMORY):
+            reader.read(path)
+    except LqmError as error:
+        sentence = str(error)
+        assert sentence, "an error without a word"
+        assert len(sentence.splitlines()) == 1, f"more than a line: {sentence!r}"
+        return sentence
+    return None
+
+
+def _images(path: Path) -> object:
+    return lqm.load_source(path, show_progress=False)
+
+
+def _graph(path: Path) -> object:
+    return lqm.load_graph(path, show_progress=False)
+
+
+def _file(name: str) -> Callable[[bytes, Path], Path]:
+    def write(content: bytes, folder: Path) -> Path:
+        (folder / name).write_bytes(content)
+        return folder / name
+
+    return write
+
+
+def _one_of(
+    files: Callable[[], dict[str, bytes]], wrap: Callable[[bytes], bytes] = bytes
+) -> Callable[[bytes, Path], Path]:
+    """All files of a valid set, but for the one that the first byte names."""
+
+    def write(content: bytes, folder: Path) -> Path:
+        valid = _once(files)
+        changed = list(valid)[content[0] % len(valid)] if content else ""
+        for name, inside in valid.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(wrap(content[1:] if name == changed else inside))
+        return folder
+
+    return write
+
+
+@cache
+def _once(files: Callable[[], dict[str, bytes]]) -> dict[str, bytes]:
+    return files()
+
+
+def _each(files: Callable[[], dict[str, bytes]]) -> Callable[[], list[bytes]]:
+    return lambda: [bytes([number]) + inside for number, inside in enumerate(_once(files).values())]
+
+
+def _members(files: Callable[[], dict[str, bytes]]) -> Callable[[bytes, Path], Path]:
+    """The arrays of a `.npz`, one of them changed, with checksums that fit."""
+    write_all = _one_of(files)
+
+    def write(content: bytes, folder: Path) -> Path:
+        write_all(content, folder / "members")
+        with zipfile.ZipFile(folder / "made.npz", "w") as archive:
+            for name in _once(files):
+                archive.writestr(name, (folder / "members" / name).read_bytes())
+        return folder / "made.npz"
+
+    return write
+
+
+def _zipped(files: Callable[[], dict[str, bytes]]) -> Callable[[], list[bytes]]:
+    def valid() -> list[bytes]:
+        made = []
+        for compression in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            buffer = io.BytesIO()
+            with zipfile.ZipFile(buffer, "w", compression) as archive:
+                for name, content in _once(files).items():
+                    archive.writestr(name, content)
+            made.append(buffer.getvalue())
+        return made
+
+    return valid
+
+
+def _picture(content: bytes, folder: Path) -> Path:
+    good = seeds.pictures()[0]
+    for name in ("a", "b"):
+        (folder / name).mkdir(parents=True)
+        for number in range(2):
+            (folder / name / f"{number}.png").write_bytes(good)
+    (folder / "a" / "0.png").write_bytes(content)
+    return folder
+
+
+def _idx(content: bytes, folder: Path) -> Path:
+    """The four files of MNIST, one of them changed; compressed if the first byte is 128 or more."""
+    files = _once(seeds.idx)
+    for name, inside in files.items():
+        (folder / name).write_bytes(inside)
+    changed = list(files)[content[0] % len(files)] if content else "train-images-idx3-ubyte"
+    zipped = bool(content) and content[0] >= 128
+    (folder / changed).unlink()
+    (folder / (f"{changed}.gz" if zipped else changed)).write_bytes(content[1:])
+    return folder
+
+
+def _tensors(content: bytes, folder: Path) -> Path:
+    """A sealed set whose tensors are these bytes."""
+    digest = hashlib.sha256(content).hexdigest()
+    name = f"data-{digest[:12]}.safetensors"
+    (folder / name).write_bytes(content)
+    manifest = seeds.manifest() | {"data": {"file": name, "sha256": digest, "bytes": len(content)}}
+    return _sealed(json.dumps(manifest).encode(), folder)
+
+
+def _sealed(content: bytes, folder: Path) -> Path:
+    """A set whose manifest is these bytes, with the seal that fits if there is a place for one."""
+    seal = hashlib.sha256(content).hexdigest().encode()
+    (folder / "manifest.json").write_bytes(
+        content.replace(seeds.NO_SEAL, seeds.NO_SEAL.replace(b"0" * 64, seal), 1)
+    )
+    return folder
+
+
+def _manifest(content: bytes, folder: Path) -> Path:
+    (folder / seeds.tensors_name()).write_bytes(seeds.tensors()[0])
+    return _sealed(content, folder)
+
+
+def _run(content: bytes, folder: Path) -> Path:
+    """A run beside a good one."""
+    _one_of(seeds.run)(content, folder / "runs" / "strange")
+    return folder / "runs"
+
+
+def _list_runs(path: Path) -> object:
+    from lqm.api.runs import find_runs
+
+    return find_runs(path)
+
+
+READERS: dict[str, Reader] = {
+    "npz": Reader(_file("made.npz"), _images, _zipped(seeds.image_arrays)),
+    "npy": Reader(_members(seeds.image_arrays), _images, _each(seeds.image_arrays)),
+    "graph-npy": Reader(_members(seeds.graph_arrays), _graph, _each(seeds.graph_arrays)),
+    "benchmark-npy": Reader(_members(seeds.benchmark_arrays), _graph, _each(seeds.benchmark_arrays)),
+    "parquet": Reader(_file("train.parquet"), _images, seeds.parquet),
+    "idx": Reader(
+        _idx, lambda path: lqm.load_source("mnist", data_dir=path, show_progress=False), seeds.idx_parts
+    ),
+    "cifar": Reader(
+        _one_of(seeds.cifar),
+        lambda path: lqm.load_source("cifar10", data_dir=path, show_progress=False),
+        _each(seeds.cifar),
+    ),
+    "picture": Reader(_picture, _images, seeds.pictures),
+    "planetoid": Reader(_one_of(seeds.planetoid), _graph, _each(seeds.planetoid)),
+    "ogb": Reader(_one_of(seeds.ogb, gzip.compress), _graph, _each(seeds.ogb)),
+    "tensors": Reader(_tensors, lqm.load, seeds.tensors),
+    "manifest": Reader(_manifest, lqm.load, seeds.manifests),
+    "run": Reader(_run, _list_runs, _each(seeds.run)),
+}
