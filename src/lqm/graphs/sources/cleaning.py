@@ -1,6 +1,5 @@
 """From the arrays of a file to a source: a clean graph with a split."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -9,7 +8,7 @@ import numpy as np
 from lqm.graphs.graph import Features, Graph
 from lqm.graphs.sources.edges import clean_edges
 from lqm.graphs.sources.features import FEATURES, clean_features, normalised
-from lqm.graphs.sources.labels import clean_labels
+from lqm.graphs.sources.labels import ClassNames, clean_labels
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.splits import Split, published_split, random_split
 from lqm.utils.errors import ConfigError, DataError
@@ -57,7 +56,7 @@ class RawGraph(NamedTuple):
     edges: Any
     labels: Array
     features: Features | None
-    class_names: Sequence[str] | None = None
+    class_names: ClassNames = None
     published: Split | None = None
     notes: tuple[str, ...] = ()
 
