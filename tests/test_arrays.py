@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_matrix, csr_matrix
 
-from lqm.utils.arrays import SparseState, read_arrays
+from lqm.utils.array_calls import SparseState
+from lqm.utils.arrays import read_arrays
 from lqm.utils.errors import DataError
 
 ARRAYS = {

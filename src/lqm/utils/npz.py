@@ -21,6 +21,7 @@ from numpy.lib import format as npy
 from lqm.utils.errors import DataError
 from lqm.utils.limits import require_memory
 from lqm.utils.sentences import reason
+from lqm.utils.shown import shown
 
 Array = np.ndarray[Any, Any]
 
@@ -51,7 +52,6 @@ _CHUNK = 2**20
 # The memory of a string of Python besides its characters, and of a place for it.
 _STRING = 96
 _NAMES_SHOWN = 20
-_LONGEST = 100
 _LENGTHS = {(1, 0): (2, npy.read_array_header_1_0), (2, 0): (4, npy.read_array_header_2_0)}
 
 
@@ -106,7 +106,7 @@ class Arrays:
                 raise DataError(f"{place} holds objects or records and no plain values; {_PLAIN}")
             size = _size(shape, kind)
             if member.file_size != start + size:
-                raise _DamagedError(f"its header goes with {start + size} bytes, and it has {member.file_size}")
+                raise _DamagedError(f"it has {member.file_size} bytes and should have {start + size}")
             self._taken[key] = size
             require_memory(sum(self._taken.values()), f"{place} with the arrays that were read before")
             content = np.empty(size, np.uint8)
@@ -132,8 +132,8 @@ def listed(keys: Iterable[str]) -> str:
         ('x, y', 'nothing', '?')
     """
     names = sorted(keys)
-    shown = [_printable(name) for name in names[:_NAMES_SHOWN]]
-    return ", ".join(shown + ["..."] * (len(names) > _NAMES_SHOWN)) or "nothing"
+    words = [shown(name) for name in names[:_NAMES_SHOWN]]
+    return ", ".join(words + ["..."] * (len(names) > _NAMES_SHOWN)) or "nothing"
 
 
 def strings_of(array: Array, what: str) -> tuple[str, ...]:
@@ -156,13 +156,8 @@ def strings_of(array: Array, what: str) -> tuple[str, ...]:
     return tuple(bytes(name).decode(errors="replace") for name in array)
 
 
-def _printable(name: str) -> str:
-    short = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..."
-    return "".join(character if character.isprintable() else "?" for character in short)
-
-
 def _cause(error: Exception) -> str:
-    return _printable(reason(error))
+    return shown(reason(error))
 
 
 class _CarefulFile(io.FileIO):

@@ -11,7 +11,8 @@ from scipy.sparse import csr_array, vstack
 from lqm.graphs.sources.cleaning import RawGraph
 from lqm.graphs.sources.rows import rows_of
 from lqm.graphs.sources.splits import Split
-from lqm.utils.arrays import SparseState, read_arrays
+from lqm.utils.array_calls import SparseState
+from lqm.utils.arrays import read_arrays
 from lqm.utils.errors import DataError
 from lqm.utils.limits import require_memory
 
