@@ -81,7 +81,7 @@ def _features(path: Path, nodes: int, options: ReadOptions) -> Array:
             if done + len(batch) > nodes:
                 rows = done + len(batch)
                 raise DataError(
-                    f"{path} has {rows} rows or more, but there are {nodes} nodes; give one for each"
+                    f"{path} has {rows} rows or more, but there are {nodes} nodes"
                 )
             filled[done : done + len(batch)] = batch
             done += len(batch)

@@ -16,7 +16,7 @@ from lqm.utils.shown import shown
 Array = np.ndarray[Any, Any]
 
 # What the reader takes for a column, besides its values.
-_COLUMN_BYTES = 4096
+_COLUMN_BYTES = 10_240
 _FIRST_LINE = 2**20
 
 
