@@ -186,14 +186,6 @@ def test_what_is_deeply_nested_is_refused_without_a_crash(tmp_path):
     assert done.stdout.split() == ["refused"] * len(NESTED)
 
 
-@pytest.mark.parametrize(
-    "content", [DEEP + b".", b"(" * 200_000 + b"l" * 200_000 + b".", b"}I1\n" + DEEP + b"s."]
-)
-def test_what_is_deeply_nested_and_allowed_is_read(tmp_path, content):
-    (tmp_path / "f").write_bytes(content)
-    assert type(read_arrays(tmp_path / "f")) in (tuple, list, dict)
-
-
 def test_a_file_that_is_cut_off_anywhere_is_refused_in_a_sentence(tmp_path):
     content = pickle.dumps({"data": ARRAYS["uint8"], "labels": [1, 2]}, 2)
     for length in range(len(content)):
