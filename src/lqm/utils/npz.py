@@ -8,6 +8,7 @@ import contextlib
 import io
 import math
 import os
+import struct
 import tokenize
 import zipfile
 import zlib
@@ -30,12 +31,14 @@ _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
     tokenize.TokenError,
+    struct.error,
     ArithmeticError,
     EOFError,
-    IndexError,
+    LookupError,
     MemoryError,
     OSError,
     RuntimeError,
+    SyntaxError,
     TypeError,
     ValueError,
 )

@@ -1,6 +1,7 @@
 """Graphs that claim more than a machine has: refused by a sentence, with little memory taken."""
 
 import gzip
+import os
 import pickle
 import struct
 import tracemalloc
@@ -171,3 +172,22 @@ def test_edges_of_a_condensed_set_are_between_its_nodes():
             as_graph(Nodes)
     Nodes.edges = torch.tensor([[0, 2], [1, 1]])
     assert as_graph(Nodes).edges == 2
+
+
+@pytest.mark.parametrize("name", ["raw/edge.csv.gz", "raw/node-label.csv.gz", "split/a/valid.csv.gz"])
+def test_a_pipe_among_the_files_is_not_waited_for(ogb, name):
+    for part in ("train", "valid", "test"):
+        write(ogb / f"split/a/{part}.csv.gz", "0\n1\n")
+    (ogb / name).unlink()
+    os.mkfifo(ogb / name)
+    with pytest.raises(DataError):
+        load_graph(ogb, show_progress=False)
+
+
+@pytest.mark.parametrize("part", ["graph", "allx", "test.index"])
+def test_a_pipe_among_the_files_of_planetoid_is_not_waited_for(planetoid, part):
+    folder = planetoid()
+    (folder / f"ind.cora.{part}").unlink()
+    os.mkfifo(folder / f"ind.cora.{part}")
+    with pytest.raises(DataError):
+        load_graph(folder)

@@ -42,6 +42,24 @@ def test_features_beyond_any_reason_are_refused_by_node_and_column(write, value,
     assert "1e+15" in found or np.isnan(value)
 
 
+@pytest.mark.parametrize("value", [3e38, -1e16])
+def test_normalising_does_not_hide_features_beyond_any_reason(write, value):
+    x = np.full((20, 3), value, np.float32)
+    assert "node 0, column 0;" in sentence(lambda: load_graph(write(x=x), normalise_features=True))
+
+
+@pytest.mark.parametrize("value", [0, 2.5])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_features_that_are_all_equal_are_noted(write, value, sparse):
+    x = np.full((20, 3), value, np.float32)
+    for changed in (False, True):
+        x[3, 1] += changed
+        matrix = csr_matrix(x)
+        pieces = {f"x_{name}": getattr(matrix, name) for name in ("data", "indices", "indptr")}
+        path = write(x=None, x_shape=np.array([20, 3]), **pieces) if sparse else write(x=x)
+        assert any("equal" in note for note in load_graph(path).notes) == (not changed)
+
+
 def test_large_features_within_reason_are_kept(write):
     x = np.full((20, 3), 9e14, np.float32)
     assert load_graph(write(x=x)).graph.features.numpy().tolist() == x.tolist()

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array, eye_array, issparse
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import ArpackError, eigsh
 from torch import Tensor
 
 from lqm.graphs.graph import Features
@@ -98,7 +98,10 @@ def _spectral(adjacency: Any, place: str) -> Tensor:
         values, vectors = np.linalg.eigh(operator.toarray())
     else:
         start = np.random.default_rng(0).standard_normal(len(inside))
-        values, vectors = eigsh(operator, k=_EIGENVECTORS, which="LA", v0=start, tol=_TOLERANCE)
+        try:
+            values, vectors = eigsh(operator, k=_EIGENVECTORS, which="LA", v0=start, tol=_TOLERANCE)
+        except ArpackError as error:
+            raise DataError(f"no eigenvectors of {place} were found; give --features degree") from error
     features = np.zeros((adjacency.shape[0], min(len(inside), _EIGENVECTORS)))
     features[inside] = vectors[:, np.argsort(-values, kind="stable")[:_EIGENVECTORS]]
     largest = np.take_along_axis(features, np.abs(features).argmax(axis=0)[None], axis=0)[0]

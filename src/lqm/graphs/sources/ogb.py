@@ -31,12 +31,12 @@ def read_ogb(folder: Path, options: ReadOptions) -> CleanGraph:
         options.refuse_features()
     files = [folder / name for name in (_EDGES, _LABELS, _COUNT)]
     files += [*folder.glob(_FEATURES), *sorted(folder.glob(_NAMES))]
-    for file in files:
-        if not file.is_file():
-            raise DataError(f"there is no {file}; unpack the whole set, as it was published")
     splits = sorted(place for place in folder.glob("split/*") if place.is_dir())
     if splits:
         files += [splits[0] / f"{part}.csv.gz" for part in _PARTS]
+    for file in files:
+        if not file.is_file():
+            raise DataError(f"there is no file {file}; unpack the whole set, as it was published")
     try:
         key = content_key(f"ogb/{options.features}", folder, files)
     except UnicodeEncodeError as error:
@@ -80,9 +80,7 @@ def _features(path: Path, nodes: int, options: ReadOptions) -> Array:
                 filled = np.empty((nodes, batch.shape[1]), np.float32)
             if done + len(batch) > nodes:
                 rows = done + len(batch)
-                raise DataError(
-                    f"{path} has {rows} rows or more, but there are {nodes} nodes"
-                )
+                raise DataError(f"{path} has {rows} rows or more, but there are {nodes} nodes")
             filled[done : done + len(batch)] = batch
             done += len(batch)
             progress.update(done, {})

@@ -33,6 +33,16 @@ def check_values(features: Features, name: str) -> None:
             )
 
 
+def all_equal(features: Features) -> bool:
+    """Whether all values of all nodes are one, so that nothing can be learned from them."""
+    if not issparse(features):
+        return bool(features.min() == features.max())
+    rows, columns = features.shape
+    if features.nnz < rows * columns:
+        return not features.data.any()
+    return bool(features.data.min() == features.data.max())
+
+
 def _entry(features: Features, place: int) -> tuple[int, int]:
     """The row and column of a stored value."""
     return int(np.searchsorted(features.indptr, place, side="right")) - 1, int(features.indices[place])
