@@ -12,6 +12,8 @@ from scipy.sparse import csr_array, issparse, vstack
 from torch import Tensor
 
 from lqm.condensed import CondensedNodes
+from lqm.utils.errors import DataError
+from lqm.utils.limits import require_memory
 
 # Dense (a tensor) or sparse (SciPy's csr_array), float32, [N, F]; SciPy has no types for it.
 Features = Any
@@ -78,8 +80,15 @@ def add_array(array: np.ndarray[Any, Any], digest: "hashlib._Hash") -> None:
 
 def as_graph(nodes: CondensedNodes) -> Graph:
     """Condensed nodes as a graph."""
-    sources, targets = nodes.edges.numpy()
-    return Graph(nodes.features, undirected(sources, targets, len(nodes.labels)), nodes.labels)
+    count = len(nodes.labels)
+    ends = nodes.edges.numpy()
+    if ends.shape[:-1] != (2,) or ends.dtype.kind not in "iu" or ((ends < 0) | (ends >= count)).any():
+        raise DataError(
+            f"the edges of the condensed set have shape {list(ends.shape)}; they should be whole numbers of "
+            f"shape [2, E] from 0 to {count - 1}, those of its nodes"
+        )
+    sources, targets = ends
+    return Graph(nodes.features, undirected(sources, targets, count), nodes.labels)
 
 
 def _pieces(matrix: Features) -> list[np.ndarray[Any, Any]]:
@@ -103,8 +112,12 @@ def stacked(parts: Sequence[Features]) -> Features:
 
 def dense(features: Features) -> Tensor:
     """Features as a tensor, [N, F]."""
-    found: Tensor = torch.from_numpy(features.toarray()) if issparse(features) else features
-    return found
+    if not issparse(features):
+        found: Tensor = features
+        return found
+    nodes, width = features.shape
+    require_memory(4 * nodes * width, f"{width:,} features of {nodes:,} nodes as a dense matrix")
+    return torch.from_numpy(features.toarray())
 
 
 def undirected(sources: np.ndarray[Any, Any], targets: np.ndarray[Any, Any], nodes: int) -> Any:

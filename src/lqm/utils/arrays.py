@@ -5,69 +5,82 @@ it, and the machine here knows only plain values, containers of them, arrays of 
 these: all else is refused.
 """
 
-import math
 import pickletools
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from lqm.utils.array_calls import FUNCTIONS, RefusedError, SparseState, build, expect, function_of, new_sparse
 from lqm.utils.errors import DataError
+from lqm.utils.limits import max_memory, require_memory
+from lqm.utils.nesting import check_nesting
 from lqm.utils.sentences import reason
+from lqm.utils.shown import shown
 
-_VALUES = {"INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4"}
-_VALUES |= {"UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"}
+_NUMBERS = {"INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4"}
+_VALUES = {"UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"}
 _VALUES |= {"BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"}
 _BYTE_STRINGS = {"STRING", "BINSTRING", "SHORT_BINSTRING"}
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _EMPTY: dict[str, Callable[[], Any]] = {"EMPTY_LIST": list, "EMPTY_DICT": dict, "EMPTY_TUPLE": tuple}
 _TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
-
-
-class _RefusedError(Exception):
-    """Something that is not allowed."""
-
-
-class SparseState:
-    """The attributes of a pickled `csr_matrix`, unchecked."""
-
-    def __init__(self) -> None:
-        self.state: dict[str, Any] = {}
+# The memory that a step takes at most, besides the length of a string.
+_STEP = 80
+_BITS = 64
+_ARGUMENTS = 10
 
 
 def read_arrays(path: Path) -> Any:
     """The dictionaries, lists, strings, numbers, arrays and sparse matrices in a file.
 
     Raises:
-        DataError: when the file is damaged, or asks for anything else.
+        DataError: when the file is damaged, asks for anything else, or makes more than fits into the limit
+            of memory.
     """
-    machine = _Machine()
+    machine = _Machine(path)
     try:
-        for opcode, argument, _ in pickletools.genops(path.read_bytes()):
+        for opcode, argument, _ in pickletools.genops(machine.content()):
             machine.step(opcode.name, argument)
-        return machine.stack[-1]
-    except _RefusedError as error:
+        return machine.result()
+    except RefusedError as error:
         raise DataError(
             f"{path} asks for {error}, which arrays don't need and which was not run; fetch the file again "
             "from where it was published"
         ) from None
     except (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise DataError(f"{path} is damaged or cut off ({reason(error)}); fetch it again") from error
+        raise DataError(f"{path} is damaged or cut off ({shown(reason(error))}); fetch it again") from error
 
 
 class _Machine:
-    """The stack, the stacks below the marks, and the memo."""
+    """The stack, the stacks below the marks, the memo, and the bytes that were taken so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._taken, self._limit = 0, max_memory()
         self.stack: list[Any] = []
         self._below: list[list[Any]] = []
         self._memo: dict[int, Any] = {}
 
+    def content(self) -> bytes:
+        """The bytes of the file."""
+        self._take(self._path.stat().st_size)
+        return self._path.read_bytes()
+
+    def result(self) -> Any:
+        """What the program has made."""
+        made = self.stack[-1]
+        parts = made.state if isinstance(made, SparseState) else made
+        check_nesting(parts, f"the content of {self._path}")
+        return made
+
     def step(self, name: str, argument: Any) -> None:
         """Do one step of the program."""
-        if name in _VALUES:
+        self._take(_STEP + (len(argument) if isinstance(argument, str | bytes | bytearray) else 0))
+        if name in _NUMBERS:
+            if argument.bit_length() > _BITS:
+                raise RefusedError(f"a number of more than {_BITS} bits")
+            self.stack.append(argument)
+        elif name in _VALUES:
             self.stack.append(argument)
         elif name in _BYTE_STRINGS:
             self.stack.append(argument.encode("latin-1"))
@@ -96,26 +109,45 @@ class _Machine:
                 self.stack.append(_CONTAINERS[name](items))
             case "APPEND" | "APPENDS":
                 items = self._pop(1) if name == "APPEND" else self._pop_to_mark()
-                _expect(self.stack[-1], list).extend(items)
+                expect(self.stack[-1], list).extend(items)
             case "SETITEM" | "SETITEMS":
                 items = self._pop(2) if name == "SETITEM" else self._pop_to_mark()
-                _expect(self.stack[-1], dict).update(_dictionary(items))
+                expect(self.stack[-1], dict).update(_dictionary(items))
             case "GLOBAL":
-                self.stack.append(_function(argument))
+                self.stack.append(function_of(argument))
             case "STACK_GLOBAL":
-                self.stack.append(_function(" ".join(self._pop(2))))
+                self.stack.append(function_of(" ".join(self._pop(2))))
             case "REDUCE":
                 function, arguments = self._pop(2)
-                if not any(function is known for known in _FUNCTIONS.values()):
-                    raise _RefusedError("a call of something that is no function")
+                if not any(function is known for known in FUNCTIONS.values()):
+                    raise RefusedError("a call of something that is no function")
+                self._take_copies(arguments)
                 self.stack.append(function(*arguments))
             case "NEWOBJ":
                 kind, arguments = self._pop(2)
-                self.stack.append(_new_sparse(kind, *arguments))
+                self._take_copies(arguments)
+                self.stack.append(new_sparse(kind, *arguments))
             case "BUILD":
-                _build(self.stack[-2], self._pop(1)[0])
+                state = self._pop(1)[0]
+                if isinstance(state, dict):
+                    self._take(_STEP * len(state))
+                else:
+                    self._take_copies(state)
+                build(self.stack[-1], state)
             case _:
-                raise _RefusedError(f"the step {name}")
+                raise RefusedError(f"the step {name}")
+
+    def _take(self, size: int) -> None:
+        self._taken += size
+        if self._taken > self._limit:
+            require_memory(self._taken, f"the content of {self._path}")
+
+    def _take_copies(self, arguments: Any) -> None:
+        """Count what a call makes of its arguments, which may be strings that are used again and again."""
+        if not isinstance(arguments, tuple) or len(arguments) > _ARGUMENTS:
+            raise RefusedError("a call with other arguments than a few")
+        texts = (text for text in arguments if isinstance(text, str | bytes | bytearray))
+        self._take(sum(len(text) for text in texts))
 
     def _pop(self, count: int) -> list[Any]:
         items = self.stack[-count:]
@@ -133,104 +165,8 @@ def _dictionary(items: list[Any]) -> dict[Any, Any]:
     for key in items[::2]:
         # Python has no limit for the depth of a tuple whose hash it takes, and crashes.
         if type(key) not in (str, bytes, int):
-            raise _RefusedError(f"a dictionary with a key of type '{type(key).__name__}'")
+            raise RefusedError(f"a dictionary with a key of type '{type(key).__name__}'")
     return dict(zip(items[::2], items[1::2], strict=True))
 
 
-def _expect(value: Any, kind: type) -> Any:
-    if type(value) is not kind:
-        raise TypeError(f"a value is no {kind.__name__}")
-    return value
-
-
-def _function(name: str) -> Callable[..., Any]:
-    if name not in _FUNCTIONS:
-        raise _RefusedError(f"'{name.replace(' ', '.')}'")
-    return _FUNCTIONS[name]
-
-
-def _text(name: Any) -> str:
-    return name.decode("ascii") if isinstance(name, bytes) else str(_expect(name, str))
-
-
-def _number_type(name: Any, *_: Any) -> np.dtype[Any]:
-    """A copy of a type of numbers, so that its byte order can be set."""
-    text = _text(name)
-    if text not in ("b1", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"):
-        raise _RefusedError(f"an array of '{text}'")
-    return np.dtype(text, False, True)
-
-
-def _bytes_of(text: str, encoding: Any) -> bytes:
-    if _text(encoding) not in ("latin1", "latin-1"):
-        raise _RefusedError(f"the encoding '{encoding}'")
-    return text.encode("latin-1")
-
-
-def _array_of(content: bytes, kind: Any, shape: tuple[int, ...], order: str) -> np.ndarray[Any, Any]:
-    return np.frombuffer(content, _expect_dtype(kind)).reshape(shape, order="F" if order == "F" else "C")
-
-
-def _refuse_call(name: str, *_: Any) -> Any:
-    """A type that a file may name, but not call."""
-    raise _RefusedError(f"a call of {name}")
-
-
-_array_type = partial(_refuse_call, "'numpy.ndarray'")
-_sparse_type = partial(_refuse_call, "'scipy.sparse.csr_matrix'")
-_plain_type = partial(_refuse_call, "'object' or 'list'")
-
-
-def _new_sparse(kind: Any, *rest: Any) -> SparseState:
-    if kind is not _sparse_type or rest not in ((), (_plain_type, None)):
-        raise _RefusedError("an object that is no sparse matrix")
-    return SparseState()
-
-
-def _defaultdict(kind: Any = _plain_type) -> dict[Any, Any]:
-    """A plain dictionary in place of `defaultdict(list)`."""
-    if kind is not _plain_type:
-        raise _RefusedError("a dictionary of something else than lists")
-    return {}
-
-
-def _build(target: Any, state: Any) -> None:
-    """Set the byte order of a type, shape and content of an array, or the attributes of a sparse matrix."""
-    if isinstance(target, SparseState):
-        target.state = {_text(name): value for name, value in _expect(state, dict).items()}
-        return
-    if isinstance(target, np.dtype):
-        version, order, *rest = state
-        usual = version == 3 and rest == [None, None, None, -1, -1, 0]
-        if not usual or order not in ("<", ">", "|", b"<", b">", b"|"):
-            raise _RefusedError("a type of numbers that is none of the usual ones")
-    elif isinstance(target, np.ndarray):
-        version, shape, kind, _, content = state
-        expected = math.prod(_expect(length, int) for length in shape) * _expect_dtype(kind).itemsize
-        if version != 1 or min(shape, default=0) < 0 or len(_expect(content, bytes)) != expected:
-            raise ValueError("an array is not of the length that it should have")
-    else:
-        raise _RefusedError(f"changing a {type(target).__name__}")
-    target.__setstate__(state)
-
-
-def _expect_dtype(kind: Any) -> np.dtype[Any]:
-    if not isinstance(kind, np.dtype):
-        raise TypeError("a type of numbers is missing")
-    return kind
-
-
 _CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {"LIST": list, "TUPLE": tuple, "DICT": _dictionary}
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "numpy dtype": _number_type,
-    "numpy ndarray": _array_type,
-    **{
-        f"numpy.{core}.multiarray _reconstruct": lambda *_: np.empty(0, np.int8) for core in ("core", "_core")
-    },
-    **{f"numpy.{core}.numeric _frombuffer": _array_of for core in ("core", "_core")},
-    "_codecs encode": _bytes_of,
-    **{f"scipy.sparse.{module} csr_matrix": _sparse_type for module in ("csr", "_csr")},
-    **{f"{module} _reconstructor": _new_sparse for module in ("copy_reg", "copyreg")},
-    "collections defaultdict": _defaultdict,
-    **{f"{m} {name}": _plain_type for m in ("__builtin__", "builtins") for name in ("list", "object")},
-}

@@ -4,16 +4,18 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 from torch import Tensor
 
 from lqm.graphs.graph import Graph
 from lqm.graphs.sources.cleaning import CleanGraph
+from lqm.graphs.sources.rows import rows_of
 from lqm.graphs.sources.splits import Split
 from lqm.utils import cache
 from lqm.utils.cache import Packed, kept
+from lqm.utils.errors import DataError
+from lqm.utils.log import warn
 
 # To be raised whenever the same words or files make another graph than before.
 _EDITION = 2
@@ -25,9 +27,17 @@ def content_key(described: str, root: Path | None = None, files: Iterable[Path] 
     return cache.content_key(f"{_EDITION}/{described}", root, files)
 
 
+class _UnusableError(Exception):
+    """A kept file that holds no graph."""
+
+
 def cached(key: str, make: Callable[[], CleanGraph]) -> CleanGraph:
     """The result of `make`, from the cache if it is there; works without a cache that can't be used."""
-    return kept("graphs", key, make, pack=_pack, unpack=_unpack)
+    try:
+        return kept("graphs", key, make, pack=_pack, unpack=_unpack)
+    except _UnusableError as error:
+        warn(f"the graph in the cache was not used: {error.__cause__}")
+        return make()
 
 
 def _pack(made: CleanGraph) -> Packed:
@@ -48,14 +58,24 @@ def _pack(made: CleanGraph) -> Packed:
 
 
 def _unpack(packed: Packed) -> CleanGraph:
-    tensors, words = packed.tensors, packed.notes["words"]
+    try:
+        return _unpacked(packed.tensors, packed.notes["words"])
+    except (DataError, LookupError, TypeError, ValueError) as error:
+        raise _UnusableError from error
+
+
+def _unpacked(tensors: dict[str, Tensor], words: dict[str, Any]) -> CleanGraph:
     nodes = len(tensors["labels"])
-    values = np.ones(len(tensors["indices"]), np.float32)
+    values = torch.ones(len(tensors["indices"]))
     adjacency = _matrix(values, tensors["indices"], tensors["indptr"], (nodes, nodes))
     features: Any = tensors.get("features")
     if features is None:
         data, indices, indptr = (tensors[f"features.{piece}"] for piece in _PIECES)
-        features = _matrix(data.numpy(), indices, indptr, (nodes, words["width"]))
+        features = _matrix(data, indices, indptr, (nodes, words["width"]))
+    elif features.dtype != torch.float32 or features.ndim != 2 or len(features) != nodes:
+        raise TypeError("its features are no float32 [N, F]")
+    if tensors["labels"].dtype != torch.int64 or tensors["labels"].ndim != 1:
+        raise TypeError("its labels are no int64 [N]")
     published = None
     if "published.train" in tensors:
         published = Split(*(tensors[f"published.{part}"] for part in Split._fields))
@@ -63,5 +83,5 @@ def _unpack(packed: Packed) -> CleanGraph:
     return CleanGraph(graph, tuple(words["class_names"]), published, tuple(words["notes"]))
 
 
-def _matrix(values: Any, indices: Tensor, indptr: Tensor, shape: tuple[int, int]) -> Any:
-    return csr_array((values, indices.numpy(), indptr.numpy()), shape=shape)
+def _matrix(values: Tensor, indices: Tensor, indptr: Tensor, shape: tuple[int, int]) -> Any:
+    return rows_of(values.numpy(), indices.numpy(), indptr.numpy(), shape, place="a matrix of the graph")

@@ -1,6 +1,5 @@
 """From the arrays of a file to a source: a clean graph with a split."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -9,9 +8,10 @@ import numpy as np
 from lqm.graphs.graph import Features, Graph
 from lqm.graphs.sources.edges import clean_edges
 from lqm.graphs.sources.features import FEATURES, clean_features, normalised
-from lqm.graphs.sources.labels import clean_labels
+from lqm.graphs.sources.labels import ClassNames, clean_labels
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.splits import Split, published_split, random_split
+from lqm.graphs.sources.values import all_equal, check_values
 from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.names import choose
 from lqm.utils.settings import check
@@ -57,7 +57,7 @@ class RawGraph(NamedTuple):
     edges: Any
     labels: Array
     features: Features | None
-    class_names: Sequence[str] | None = None
+    class_names: ClassNames = None
     published: Split | None = None
     notes: tuple[str, ...] = ()
 
@@ -84,6 +84,8 @@ def clean(raw: RawGraph, options: ReadOptions) -> CleanGraph:
         raise DataError(f"{place} has no features; give features {', '.join(first)} or {last} (--features)")
     adjacency, edge_notes = clean_edges(raw.edges, len(labels), place)
     notes = [*raw.notes, *edge_notes, *label_notes]
+    if raw.features is not None and all_equal(features):
+        notes.append("all features of all nodes are equal: only the edges tell nodes apart")
     if raw.features is None:
         made = str(options.features)
         features = FEATURES[made](adjacency, place)
@@ -98,6 +100,7 @@ def as_source(cleaned: CleanGraph, options: ReadOptions) -> GraphSource:
         raise DataError(f"'{name}' has no published split; leave split out, or give random (--split random)")
     notes: tuple[str, ...] = ()
     if options.normalise_features:
+        check_values(graph.features, name)
         graph = replace(graph, features=normalised(graph.features))
         cleaned = replace(cleaned, notes=(*cleaned.notes, "each node's features were divided by their sum"))
     if published is None or options.split == "random":

@@ -6,16 +6,20 @@ import numpy as np
 
 from lqm.graphs.graph import undirected
 from lqm.utils.errors import DataError
+from lqm.utils.limits import require_memory
 from lqm.utils.sentences import counted
 
 Array = np.ndarray[Any, Any]
 
 WEIGHTS = ("edge_weight", "edge_attr")
+# What a node and an edge take at most while edges are sorted and merged.
+_NODE_BYTES, _EDGE_BYTES = 32, 48
 
 
 def clean_edges(edges: Any, nodes: int, place: str) -> tuple[Any, list[str]]:
     """The adjacency as `Graph` has it, and notes; `edges` are [2, E] or a pair of [E]."""
     sources, targets = _ends(edges, nodes, place)
+    require_memory(_NODE_BYTES * nodes + _EDGE_BYTES * len(sources), f"the {len(sources):,} edges of {place}")
     loops = sources == targets
     dropped = int(np.count_nonzero(loops))
     if dropped:

@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array, eye_array, issparse
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import ArpackError, eigsh
 from torch import Tensor
 
 from lqm.graphs.graph import Features
 from lqm.graphs.propagation import normalised_adjacency
 from lqm.utils.errors import DataError
-from lqm.utils.sentences import reason
+from lqm.utils.limits import require_memory
 
 _DEGREE_BINS = 32
 _EIGENVECTORS = 64
@@ -22,6 +22,10 @@ _MOST_ONE_HOT = 50_000
 _DENSE = 512
 _TOLERANCE = 1e-3
 _CONSTANT = 1e-9
+# What eigenvectors take a node while they are searched for.
+_SPECTRAL_BYTES = 2_750
+# The usual width of networks: whoever has features multiplies them by so many columns of weights.
+_WIDTH = 256
 # Rows whose sums are taken at once, to bound the memory.
 _ROWS = 65_536
 
@@ -35,6 +39,7 @@ def clean_features(raw: Any, nodes: int, place: str) -> Features:
         )
     if raw.dtype.kind not in "biuf":
         raise DataError(f"the features of {place} have type {raw.dtype}; they should be numbers")
+    _require_memory(raw, shape, place)
     with np.errstate(over="ignore"):  # `GraphSource` refuses infinity
         values = np.ascontiguousarray(raw.data if issparse(raw) else raw, np.float32)
     if not issparse(raw):
@@ -44,6 +49,14 @@ def clean_features(raw: Any, nodes: int, place: str) -> Features:
     features = csr_array((values, *places), shape=shape)
     features.sum_duplicates()
     return features
+
+
+def _require_memory(raw: Any, shape: tuple[int, int], place: str) -> None:
+    """Ask for the memory of float32 features beside those of the file, and of what they are multiplied by."""
+    layer = f"a layer of {_WIDTH} units for the {shape[1]:,} features of {place}"
+    require_memory(4 * _WIDTH * shape[1], layer)
+    values = raw.data if issparse(raw) else raw
+    require_memory(values.nbytes + 4 * values.size, f"the features of {place}, of shape {list(shape)},")
 
 
 def normalised(features: Features) -> Features:
@@ -56,16 +69,6 @@ def normalised(features: Features) -> Features:
         return csr_array(pieces, shape=features.shape)
     totals = torch.cat([part.double().abs().sum(dim=1) for part in features.split(_ROWS)])
     return features / totals.where(totals > 0, 1).float()[:, None]
-
-
-def rows_of(data: Any, indices: Any, indptr: Any, shape: Any, *, place: str) -> Any:
-    """The sparse matrix of the arrays that a file has of it."""
-    try:
-        matrix = csr_array((data, indices, indptr), shape=tuple(int(length) for length in shape))
-        matrix.check_format(full_check=True)
-    except (TypeError, ValueError, IndexError, OverflowError) as error:
-        raise DataError(f"{place} is no sparse matrix ({reason(error)}); fetch or write it again") from error
-    return matrix
 
 
 def degree_features(adjacency: Any) -> Any:
@@ -87,6 +90,7 @@ def _spectral(adjacency: Any, place: str) -> Tensor:
     They are those of the largest connected component, and 0 elsewhere: each component has an eigenvector of
     eigenvalue 1, so a few isolated nodes would leave no room for others.
     """
+    require_memory(_SPECTRAL_BYTES * adjacency.shape[0], f"spectral features of {place}")
     _, parts = connected_components(adjacency, directed=False)
     inside = np.flatnonzero(parts == np.bincount(parts).argmax())
     operator = normalised_adjacency(csr_array(adjacency[inside][:, inside])).astype(np.float64)
@@ -94,7 +98,10 @@ def _spectral(adjacency: Any, place: str) -> Tensor:
         values, vectors = np.linalg.eigh(operator.toarray())
     else:
         start = np.random.default_rng(0).standard_normal(len(inside))
-        values, vectors = eigsh(operator, k=_EIGENVECTORS, which="LA", v0=start, tol=_TOLERANCE)
+        try:
+            values, vectors = eigsh(operator, k=_EIGENVECTORS, which="LA", v0=start, tol=_TOLERANCE)
+        except ArpackError as error:
+            raise DataError(f"no eigenvectors of {place} were found; give --features degree") from error
     features = np.zeros((adjacency.shape[0], min(len(inside), _EIGENVECTORS)))
     features[inside] = vectors[:, np.argsort(-values, kind="stable")[:_EIGENVECTORS]]
     largest = np.take_along_axis(features, np.abs(features).argmax(axis=0)[None], axis=0)[0]

@@ -1,7 +1,7 @@
 """Class numbers of nodes, and their names."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,17 +9,25 @@ import torch
 from torch import Tensor
 
 from lqm.utils.errors import DataError
+from lqm.utils.limits import require_memory
 from lqm.utils.sentences import counted
 
 Array = np.ndarray[Any, Any]
 
+# A name a class, as a list, or by the numbers of classes, where a class without one keeps its number.
+ClassNames = Mapping[int, str] | Sequence[str] | None
+
 _SHOWN = 10
+# What a node takes while labels are sorted.
+_BYTES = 48
 
 
-def clean_labels(
-    raw: Array, names: Sequence[str] | None, place: str
-) -> tuple[Tensor, tuple[str, ...], list[str]]:
-    """Labels from 0 without gaps, -1 for none; the names of the classes; and notes."""
+def clean_labels(raw: Array, names: ClassNames, place: str) -> tuple[Tensor, tuple[str, ...], list[str]]:
+    """Labels from 0 without gaps, -1 for none; the names of the classes; and notes.
+
+    Raises:
+        DataError: when they are no class numbers, or one of them has no name in a list of names.
+    """
     array = _whole_numbers(raw, place)
     present, numbered = np.unique(array, return_inverse=True)
     missing = int((array == -1).sum())
@@ -37,17 +45,26 @@ def clean_labels(
         if present[-1] >= len(present):
             notes.append("class numbers without a node were left out; the others keep their number as a name")
         return labels, named, notes
-    if present[-1] >= len(names):
-        raise DataError(f"{place} has the label {present[-1]} and {len(names)} class names; name all classes")
-    if len(names) > len(present):
-        dropped = sorted(set(range(len(names))) - set(present.tolist()))
-        shown = ", ".join(f"'{names[number]}'" for number in dropped[:_SHOWN])
+    table = _table(names, int(present[-1]), place)
+    if dropped := sorted(table.keys() - set(present.tolist())):
+        shown = ", ".join(f"'{table[number]}'" for number in dropped[:_SHOWN])
         more = ", ..." if len(dropped) > _SHOWN else ""
         notes.append(f"classes without a node were dropped: {shown}{more}")
-    named, shared = _unique({int(number): str(names[number]) for number in present})
+    named, shared = _unique({number: str(table.get(number, number)) for number in present.tolist()})
     if shared:
         notes.append(f"the name '{shared}' is that of several classes; such names have their number added")
     return labels, named, notes
+
+
+def _table(names: Mapping[int, str] | Sequence[str], highest: int, place: str) -> dict[int, str]:
+    if isinstance(names, Mapping):
+        return dict(names)
+    usable = isinstance(names, list | tuple) or (isinstance(names, np.ndarray) and names.ndim == 1)
+    if not usable or not all(isinstance(name, str) for name in names):
+        raise DataError(f"class_names of {place} should be a list of strings, a name a class")
+    if highest >= len(names):
+        raise DataError(f"{place} has the label {highest} and {len(names)} class names; name all classes")
+    return {number: name.encode("utf-8", "replace").decode() for number, name in enumerate(names)}
 
 
 def _unique(names: dict[int, str]) -> tuple[tuple[str, ...], str | None]:
@@ -59,13 +76,6 @@ def _unique(names: dict[int, str]) -> tuple[tuple[str, ...], str | None]:
     return tuple(names.values()), shared
 
 
-def names_of(array: Array, place: str) -> tuple[str, ...]:
-    """Names of classes out of an array of strings."""
-    if array.ndim != 1 or array.dtype.kind not in "US":
-        raise DataError(f"class_names of {place} should be strings, a name a class; they are {array.dtype}")
-    return tuple(name.decode(errors="replace") if isinstance(name, bytes) else str(name) for name in array)
-
-
 def _whole_numbers(raw: Array, place: str) -> Array:
     array = raw[:, 0] if raw.ndim == 2 and raw.shape[1] == 1 else raw
     if array.ndim != 1:
@@ -75,6 +85,7 @@ def _whole_numbers(raw: Array, place: str) -> Array:
         )
     if array.size == 0:
         raise DataError(f"{place} has no nodes; it should have a label for each of some nodes")
+    require_memory(_BYTES * len(array), f"the labels of the {len(array):,} nodes of {place}")
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), -1, array)
         if not np.isfinite(array).all() or (np.mod(array, 1) != 0).any():

@@ -4,16 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import torch
-from pyarrow import csv
 
 from lqm.engine.progress import Progress
 from lqm.graphs.sources.cache import cached, content_key
 from lqm.graphs.sources.cleaning import CleanGraph, RawGraph, ReadOptions, clean
 from lqm.graphs.sources.splits import Split
+from lqm.graphs.sources.tables import batches, names_by_number, table
 from lqm.utils.errors import DataError
-from lqm.utils.sentences import reason
+from lqm.utils.limits import require_memory
 
 Array = np.ndarray[Any, Any]
 
@@ -32,33 +31,37 @@ def read_ogb(folder: Path, options: ReadOptions) -> CleanGraph:
         options.refuse_features()
     files = [folder / name for name in (_EDGES, _LABELS, _COUNT)]
     files += [*folder.glob(_FEATURES), *sorted(folder.glob(_NAMES))]
-    for file in files:
-        if not file.is_file():
-            raise DataError(f"there is no {file}; unpack the whole set, as it was published")
     splits = sorted(place for place in folder.glob("split/*") if place.is_dir())
     if splits:
         files += [splits[0] / f"{part}.csv.gz" for part in _PARTS]
-    key = content_key(f"ogb/{options.features}", folder, files)
+    for file in files:
+        if not file.is_file():
+            raise DataError(f"there is no file {file}; unpack the whole set, as it was published")
+    try:
+        key = content_key(f"ogb/{options.features}", folder, files)
+    except UnicodeEncodeError as error:
+        raise DataError(f"a file of {folder} has a name that is not UTF-8; rename it") from error
     return cached(key, lambda: clean(_read(folder, splits, options), options))
 
 
 def _read(folder: Path, splits: list[Path], options: ReadOptions) -> RawGraph:
-    count = _table(folder / _COUNT, "int64")
+    count = table(folder / _COUNT, "int64")
     if count.shape != (1, 1):
         raise DataError(f"{folder / _COUNT} counts {len(count)} graphs; it should be one")
     nodes = int(count[0, 0])
-    labels = _table(folder / _LABELS, "float64")
+    # Among labels, an empty line is a node without one.
+    labels = table(folder / _LABELS, "float64", keep_empty=True)
+    if len(labels) != nodes:
+        raise DataError(f"{folder / _LABELS} has {len(labels)} labels, but there are {nodes} nodes")
     features = _features(folder / _FEATURES, nodes, options) if (folder / _FEATURES).is_file() else None
     notes = [f"of {len(splits)} splits '{splits[0].name}' is used"] if len(splits) > 1 else []
     if (folder / _EDGE_FEATURES).is_file():
         notes.append(f"features of edges ({_EDGE_FEATURES}) are left out")
-    if len(labels) != nodes:
-        raise DataError(f"{folder / _LABELS} has {len(labels)} labels, but there are {nodes} nodes")
     published = None
     if splits:
-        parts = (_table(splits[0] / f"{part}.csv.gz", "int64") for part in _PARTS)
+        parts = (table(splits[0] / f"{part}.csv.gz", "int64") for part in _PARTS)
         published = Split(*(torch.from_numpy(part[:, 0].copy()) for part in parts))
-    edges = _table(folder / _EDGES, "int32")
+    edges = table(folder / _EDGES, "int32")
     if edges.shape[1] != 2:
         raise DataError(f"{folder / _EDGES} has {edges.shape[1]} columns; it should have 2, the ends")
     return RawGraph(
@@ -66,50 +69,27 @@ def _read(folder: Path, splits: list[Path], options: ReadOptions) -> RawGraph:
     )
 
 
-def _batches(path: Path, kind: str) -> Any:
-    """The rows of a file without a header, all of whose columns are of one type, as arrays [n, columns]."""
-    read = csv.ReadOptions(autogenerate_column_names=True)
-    # Among labels, an empty line is a node without one.
-    parse = csv.ParseOptions(ignore_empty_lines=path.name != Path(_LABELS).name)
-    try:
-        names = csv.open_csv(path, read, parse).schema.names
-        convert = csv.ConvertOptions(column_types=dict.fromkeys(names, kind))
-        for batch in csv.open_csv(path, read, parse, convert):
-            yield np.stack([column.to_numpy(zero_copy_only=False) for column in batch.columns], axis=1)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise DataError(f"{path} can't be read as CSV ({reason(error)}); fetch it again") from error
-
-
-def _table(path: Path, kind: str) -> Array:
-    return np.asfortranarray(np.concatenate(list(_batches(path, kind))))
-
-
 def _features(path: Path, nodes: int, options: ReadOptions) -> Array:
     """Features [N, F], filled batch by batch, so that there is never a second copy of them."""
-    table: Array | None = None
+    filled: Array | None = None
     done = 0
     with Progress(f"reading {options.name}", nodes, shown=options.show_progress) as progress:
-        for batch in _batches(path, "float32"):
-            if table is None:
-                table = np.empty((nodes, batch.shape[1]), np.float32)
-            if done + len(batch) <= nodes:
-                table[done : done + len(batch)] = batch
+        for batch in batches(path, "float32"):
+            if filled is None:
+                require_memory(4 * nodes * batch.shape[1], f"the features in {path}")
+                filled = np.empty((nodes, batch.shape[1]), np.float32)
+            if done + len(batch) > nodes:
+                rows = done + len(batch)
+                raise DataError(f"{path} has {rows} rows or more, but there are {nodes} nodes")
+            filled[done : done + len(batch)] = batch
             done += len(batch)
-            progress.update(min(done, nodes), {})
-    if table is None or done != nodes:
+            progress.update(done, {})
+    if filled is None or done != nodes:
         raise DataError(f"{path} has {done} rows, but there are {nodes} nodes; a row for each is needed")
-    return table
+    return filled
 
 
-def _class_names(folder: Path) -> tuple[str, ...] | None:
-    """The names in the second column of the table of labels, if the set has one; some may be empty."""
+def _class_names(folder: Path) -> dict[int, str] | None:
+    """The names in the table of labels, if the set has one."""
     path = next(iter(sorted(folder.glob(_NAMES))), None)
-    if path is None:
-        return None
-    try:
-        table = csv.read_csv(path)
-        numbers, names = (table.column(place).to_pylist() for place in (0, 1))
-        known = {int(number): name for number, name in zip(numbers, names, strict=True)}
-        return tuple(str(known.get(number) or number) for number in range(max(known) + 1))
-    except (pa.ArrowException, OSError, ValueError, TypeError, IndexError) as error:
-        raise DataError(f"{path} should hold numbers and names of classes ({reason(error)})") from error
+    return None if path is None else names_by_number(path)

@@ -9,21 +9,26 @@ import torch
 from scipy.sparse import csr_array, vstack
 
 from lqm.graphs.sources.cleaning import RawGraph
-from lqm.graphs.sources.features import rows_of
+from lqm.graphs.sources.rows import rows_of
 from lqm.graphs.sources.splits import Split
-from lqm.utils.arrays import SparseState, read_arrays
+from lqm.utils.array_calls import SparseState
+from lqm.utils.arrays import read_arrays
 from lqm.utils.errors import DataError
+from lqm.utils.limits import require_memory
 
 Array = np.ndarray[Any, Any]
 
 _VALIDATION = 500
+# What a node takes while its features and its label are found, and an edge or a test node while it is read.
+_NODE_BYTES, _NUMBER_BYTES = 64, 64
 
 
 def find_planetoid(path: Path) -> list[Path]:
     """Each `ind.NAME.graph` in a folder or its `raw`, or the one that the path leads to."""
     if path.is_file():
         return [path] if path.match("ind.*.graph") else []
-    return sorted(path.glob("ind.*.graph")) or sorted(path.glob("raw/ind.*.graph"))
+    found = (sorted(path.glob(f"{inside}ind.*.graph")) for inside in ("", "raw/"))
+    return next(([file for file in files if file.is_file()] for files in found if files), [])
 
 
 def read_planetoid(graphs: list[Path]) -> RawGraph:
@@ -54,10 +59,11 @@ def read_planetoid(graphs: list[Path]) -> RawGraph:
             f"{graph.parent} has {first} and {tested.shape[0]} rows in {stem}allx and tx, {len(labels)} and "
             f"{len(test_labels)} in ally and ty, and {len(order)} in test.index; fetch the files again"
         )
-    if len(np.unique(order)) != len(order) or order.min() < first:
+    if len(np.unique(order)) != len(order) or order.min() < first or order.max() >= 2**62:
         raise DataError(f"{test_index} should list other nodes than the first {first}, once each")
     sources, targets = _edges(graph)
     nodes = 1 + max(int(order.max()), int(sources.max(initial=0)))
+    require_memory(_NODE_BYTES * nodes, f"{nodes:,} nodes, the highest in {graph} and {test_index.name},")
     # The row of each node among those of allx, of tx, and one of zeros.
     rows = np.full(nodes, first + len(order))
     rows[:first] = np.arange(first)
@@ -85,7 +91,7 @@ def _sparse(path: Path) -> Any:
 
 def _array(path: Path) -> Array:
     array = read_arrays(path)
-    if not isinstance(array, np.ndarray) or array.ndim != 2:
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or not array.shape[1]:
         raise DataError(f"{path} should hold an array of 0 and 1, a column a class; fetch it again")
     return array
 
@@ -95,9 +101,10 @@ def _classes(one_hot: Array) -> Array:
 
 
 def _test_index(path: Path) -> Array:
+    require_memory(_NUMBER_BYTES * path.stat().st_size, f"the numbers in {path}")
     try:
         return np.array([int(word) for word in path.read_text().split()], np.int64)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise DataError(f"{path} should hold numbers of nodes, one a line; fetch it again") from error
 
 
@@ -105,6 +112,7 @@ def _edges(path: Path) -> tuple[Array, Array]:
     graph = read_arrays(path)
     try:
         lengths = [len(neighbours) for neighbours in graph.values()]
+        require_memory(_NUMBER_BYTES * sum(lengths), f"the edges in {path}")
         sources = np.repeat(np.fromiter(graph, np.int64), lengths)
         targets = np.fromiter(chain.from_iterable(graph.values()), np.int64)
     except (AttributeError, TypeError, ValueError, OverflowError) as error:

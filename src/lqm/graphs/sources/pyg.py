@@ -1,19 +1,21 @@
 """A graph of PyTorch Geometric, as a source."""
 
 import sys
-import warnings
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
+import torch
 from scipy.sparse import csr_array
-from torch import Tensor, strided
+from torch import Tensor
 
 from lqm.graphs.sources.cleaning import RawGraph, ReadOptions, as_source, clean
 from lqm.graphs.sources.edges import WEIGHTS, unweighted
+from lqm.graphs.sources.rows import rows_of
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.splits import MASKS, split_of_masks
 from lqm.utils.errors import DataError
+from lqm.utils.sentences import first_line
 
 
 def is_pyg(source: object) -> bool:
@@ -49,11 +51,12 @@ def from_pyg(
             raise DataError(f"'{name}' has no tensor called {key}; a graph should have edge_index and y")
     _refuse_weights(data, name)
     given = {mask: getattr(data, mask, None) for mask in MASKS if split != "random"}
-    masks = {mask: _array(tensor) for mask, tensor in given.items() if tensor is not None}
+    masks = {key: _array(mask, f"{key} of '{name}'") for key, mask in given.items() if mask is not None}
     published, notes = split_of_masks(masks, data.y.shape[0] if data.y.ndim else 0, f"'{name}'")
     x = getattr(data, "x", None)
-    x_array = None if x is None else _features(x)
-    raw = RawGraph(_array(data.edge_index), _array(data.y), x_array, class_names, published, notes)
+    x_array = None if x is None else _features(x, f"x of '{name}'")
+    edges, labels = (_array(getattr(data, key), f"{key} of '{name}'") for key in ("edge_index", "y"))
+    raw = RawGraph(edges, labels, x_array, class_names, published, notes)
     return as_source(clean(raw, options), options)
 
 
@@ -77,25 +80,50 @@ def _refuse_weights(data: Any, name: str) -> None:
         weights = getattr(data, key, None)
         if weights is None:
             continue
-        if not unweighted(_array(weights.float()) if isinstance(weights, Tensor) else np.asarray(weights)):
+        if not unweighted(_array(weights, f"{key} of '{name}'")):
             raise DataError(
                 f"'{name}' has {key} with values other than 1, which is not used: all edges count alike; "
                 f"delete it (del data.{key}) to condense the graph without"
             )
 
 
-def _array(tensor: Tensor) -> Any:
-    return tensor.detach().cpu().numpy()
+def _array(value: Any, what: str) -> Any:
+    """A tensor, or what NumPy makes an array of; short floats as float32, since NumPy lacks some of them."""
+    try:
+        if not isinstance(value, Tensor):
+            return np.asarray(value)
+        short = value.is_floating_point() and value.element_size() < 4
+        return (value.detach().float() if short else value.detach()).cpu().numpy()
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{what} is no array of numbers ({first_line(error)}); give a dense tensor"
+        ) from error
 
 
-def _features(x: Any) -> Any:
-    if not isinstance(x, Tensor):
-        return np.asarray(x)
-    if x.layout == strided:
-        return _array(x.float())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that sparse tensors are in beta
-        rows = x.detach().cpu().float().to_sparse_csr()
+def _features(x: Any, what: str) -> Any:
+    if not isinstance(x, Tensor) or x.layout == torch.strided:
+        return _array(x, what)
+    if x.ndim != 2 or x.is_complex():
+        raise DataError(f"{what} is sparse, of shape {list(x.shape)} and type {x.dtype}; give floats [N, F]")
+    x = x.detach().cpu()
+    if x.layout == torch.sparse_coo:
+        return _rows_of_entries(x, what)
+    if x.layout not in (torch.sparse_csr, torch.sparse_csc):
+        raise DataError(f"{what} is {x.layout}; give sparse features as torch.sparse_csr or torch.sparse_coo")
     # A copy, since features are sorted where they lie.
-    pieces = (rows.values().numpy(), rows.col_indices().numpy(), rows.crow_indices().numpy())
-    return csr_array(pieces, shape=tuple(rows.shape), copy=True)
+    by_rows = x.layout == torch.sparse_csr
+    pieces = (x.col_indices(), x.crow_indices()) if by_rows else (x.row_indices(), x.ccol_indices())
+    values, places, starts = (_array(piece, what).copy() for piece in (x.values(), *pieces))
+    matrix = rows_of(values, places, starts, tuple(x.shape[:: 1 if by_rows else -1]), place=what)
+    return matrix if by_rows else csr_array(matrix.T)
+
+
+def _rows_of_entries(x: Tensor, what: str) -> Any:
+    """A COO tensor by rows; its numbers are checked first, since torch need not have done it."""
+    places, values = _array(x._indices(), what), _array(x._values(), what)
+    inside = (places >= 0) & (places < np.array(x.shape)[:, None])
+    if values.ndim != 1 or not inside.all():
+        raise DataError(f"{what} has entries outside of its shape {list(x.shape)}; make the tensor again")
+    order = np.argsort(places[0], kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(places[0], minlength=x.shape[0]))])
+    return rows_of(values[order], places[1][order], starts, tuple(x.shape), place=what)

@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from lqm.graphs.sources.cleaning import RawGraph
 from lqm.graphs.sources.edges import edges_of_rows
-from lqm.graphs.sources.npz import Arrays
+from lqm.graphs.sources.npz import sparse_rows
 from lqm.graphs.sources.splits import Split
 from lqm.utils.errors import DataError
+from lqm.utils.npz import Arrays
 
 _GRAPH = "reddit_graph.npz"
 _DATA = "reddit_data.npz"
@@ -21,11 +23,13 @@ def find_reddit(path: Path) -> Path | None:
 
 def read_reddit(folder: Path) -> RawGraph:
     """The posts, an edge between those that a person commented on both, and the split by day."""
+    if not (folder / _DATA).is_file():
+        raise DataError(f"there is no {folder / _DATA}; it should lie beside {_GRAPH}")
     data, graph = Arrays(folder / _DATA), Arrays(folder / _GRAPH)
     types = data["node_types"]
-    if types.dtype.kind not in "iu" or not set(types.ravel().tolist()) <= {1, 2, 3}:
+    if types.dtype.kind not in "iu" or types.ndim != 1 or not np.isin(types, (1, 2, 3)).all():
         raise DataError(f"node_types of {data.path} should be 1, 2 or 3, for training, validation and test")
-    published = Split(*(torch.from_numpy((types.ravel() == number).nonzero()[0]) for number in (1, 2, 3)))
+    published = Split(*(torch.from_numpy((types == number).nonzero()[0]) for number in (1, 2, 3)))
     by_ends = {"row", "col"} <= graph.keys
-    edges = (graph["row"], graph["col"]) if by_ends else edges_of_rows(graph.rows(""))
+    edges = (graph["row"], graph["col"]) if by_ends else edges_of_rows(sparse_rows(graph, ""))
     return RawGraph(edges, data["label"], data["feature"], None, published)

@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from scipy.sparse import issparse
 from torch import Tensor
 
 from lqm.graphs.graph import Graph, add_array, dense
 from lqm.graphs.sources.splits import Split
+from lqm.graphs.sources.values import check_values
 from lqm.utils.errors import DataError
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
-
-# Rows of features that are checked at once, to bound the memory.
-_ROWS = 65_536
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +46,7 @@ class GraphSource:
 
     def __post_init__(self) -> None:
         graph, classes = self.graph, len(self.class_names)
-        values = torch.from_numpy(graph.features.data) if issparse(graph.features) else graph.features
-        if not all(rows.isfinite().all() for rows in values.split(_ROWS)):
-            raise DataError(f"the features of '{self.name}' have NaN or infinity; replace them by numbers")
+        check_values(graph.features, self.name)
         if graph.nodes and not (int(graph.labels.min()) >= -1 and int(graph.labels.max()) < classes):
             raise DataError(
                 f"'{self.name}' has labels from {int(graph.labels.min())} to {int(graph.labels.max())}; with "
@@ -76,7 +71,8 @@ class GraphSource:
     def by_class(self) -> list[Tensor]:
         """The training nodes of each class."""
         labels = self.graph.labels[self.train]
-        return [self.train[labels == label] for label in range(len(self.class_names))]
+        counts = labels.bincount(minlength=len(self.class_names)).tolist()
+        return list(self.train[labels.argsort(stable=True)].split(counts))
 
     def to_pyg(self) -> "Data":
         """The graph as PyG's `Data`, with its three parts as masks."""

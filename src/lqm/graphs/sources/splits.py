@@ -43,7 +43,7 @@ def split_of_masks(masks: dict[str, Any], nodes: int, place: str) -> tuple[Split
                 "random (--split random)"
             )
         mask = np.asarray(masks[name])
-        if mask.ndim == 2:
+        if mask.ndim == 2 and mask.shape[1]:
             notes = (f"of {mask.shape[1]} published splits the first is used",)
             mask = mask[:, 0]
         if mask.dtype != bool or mask.shape != (nodes,):

@@ -14,6 +14,7 @@ from lqm.graphs.graph import Graph, undirected
 from lqm.graphs.sources.cache import cached, content_key
 from lqm.graphs.sources.cleaning import CleanGraph, ReadOptions
 from lqm.utils.errors import ConfigError
+from lqm.utils.limits import require_memory
 from lqm.utils.settings import typed_options
 
 Array = np.ndarray[Any, Any]
@@ -25,6 +26,8 @@ _MISSING = 0.01
 _PATIENCE = 10
 # In place of an edge from a node to itself.
 _LOOP = -1
+# What a node and an edge take at most, besides features, and an edge more while it is drawn.
+_NODE_BYTES, _EDGE_BYTES, _DRAW_BYTES = 64, 48, 48
 # The exponent of the Pareto law of popularity: its tail gives a few nodes of very large degree.
 _TAIL = 2.0
 
@@ -71,7 +74,18 @@ def read_options(spec: str) -> Synthetic:
 def make_synthetic(options: Synthetic, reading: ReadOptions) -> CleanGraph:
     """The graph that the options describe, from the cache if it is there."""
     reading.refuse_features()
+    _require_memory(options)
     return cached(content_key(repr(options)), lambda: _draw(options, reading))
+
+
+def _require_memory(options: Synthetic) -> None:
+    edges = _wanted(options)
+    drawn = _EDGE_BYTES * edges + _DRAW_BYTES * min(edges, _EDGES_AT_ONCE)
+    features = 4 * options.features * (options.nodes + options.classes)
+    described = (
+        f"a synthetic graph of {options.nodes:,} nodes, {edges:,} edges and {options.features:,} features"
+    )
+    require_memory(_NODE_BYTES * options.nodes + drawn + features, described)
 
 
 def _draw(options: Synthetic, reading: ReadOptions) -> CleanGraph:

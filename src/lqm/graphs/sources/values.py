@@ -1,0 +1,61 @@
+"""Values of features that can be computed with."""
+
+import numpy as np
+import torch
+from scipy.sparse import issparse
+
+from lqm.graphs.graph import Features
+from lqm.utils.errors import DataError
+
+# The sum of the squares of a hundred million such values is a float32 still.
+LARGEST = 1e15
+# Rows of features that are checked at once, to bound the memory.
+_ROWS = 65_536
+
+
+def check_values(features: Features, name: str) -> None:
+    """Refuse features that are NaN, infinite, or so large that computing with them overflows.
+
+    Raises:
+        DataError: with the node, the column and the value of the first of them.
+    """
+    values = torch.from_numpy(features.data) if issparse(features) else features
+    for start, part in enumerate(values.split(_ROWS)):
+        wrong = ~(part.abs() <= LARGEST)
+        if wrong.any():
+            place = wrong.nonzero()[0].tolist()
+            place[0] += start * _ROWS
+            value = float(values[tuple(place)])
+            node, column = _entry(features, *place) if issparse(features) else place
+            raise DataError(
+                f"the features of '{name}' have {_described(value)} at node {node}, column {column}; "
+                f"{_remedy(value)}"
+            )
+
+
+def all_equal(features: Features) -> bool:
+    """Whether all values of all nodes are one, so that nothing can be learned from them."""
+    if not issparse(features):
+        return bool(features.min() == features.max())
+    rows, columns = features.shape
+    if features.nnz < rows * columns:
+        return not features.data.any()
+    return bool(features.data.min() == features.data.max())
+
+
+def _entry(features: Features, place: int) -> tuple[int, int]:
+    """The row and column of a stored value."""
+    return int(np.searchsorted(features.indptr, place, side="right")) - 1, int(features.indices[place])
+
+
+def _described(value: float) -> str:
+    return f"{value:.6g}" if np.isfinite(value) else f"NaN or infinity ({value})"
+
+
+def _remedy(value: float) -> str:
+    if np.isnan(value):
+        return "replace what is no number"
+    return (
+        f"values should be from {-LARGEST:g} to {LARGEST:g}, since squares of larger ones overflow: replace "
+        "what marks a missing value, or divide the column by a constant"
+    )
