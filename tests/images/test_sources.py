@@ -84,9 +84,9 @@ def test_one_operation_needs_no_list():
 
 def test_a_path_called_like_a_known_source_stays_a_path(tmp_path, monkeypatch):
     rows = np.arange(4 * 64, dtype=np.uint8).reshape(4, 8, 8)
-    for label in ("a", "b"):
+    for flipped, label in enumerate(("a", "b")):
         (tmp_path / "digits" / label).mkdir(parents=True)
-        for number, pixels in enumerate(rows):
+        for number, pixels in enumerate(255 - rows if flipped else rows):
             Image.fromarray(pixels).save(tmp_path / "digits" / label / f"{number}.png")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LQM_CACHE", str(tmp_path / "cache"))

@@ -10,6 +10,7 @@ from lqm.images.sources.dataset import from_dataset
 from lqm.images.sources.digits import digits
 from lqm.images.sources.folder import list_folder, read_listing
 from lqm.images.sources.found import Found, Reading, finish
+from lqm.images.sources.inside import Inside
 from lqm.images.sources.named import cifar10, cifar100, mnist, tinyimagenet
 from lqm.images.sources.npz import read_npz
 from lqm.images.sources.source import Images, ImageSource, pick
@@ -112,9 +113,16 @@ def _existing(source: str | Path) -> Path:
 def _read(path: Path, reading: Reading) -> Found:
     if path.suffix == ".npz" and path.is_file():
         return read_npz(path)
-    if path.is_file() and path.suffix != ".parquet":
+    if not path.is_dir() and not (path.is_file() and path.suffix == ".parquet"):
         raise DataError(f"{path} can't be read as images; it should be {_KINDS}")
     from lqm.images.sources.parquet import parquet_parts, read_parquet
 
-    parts = ([path], []) if path.is_file() else parquet_parts(path)
-    return read_parquet(*parts, reading) if parts else read_listing(list_folder(path), reading)
+    if path.is_file():
+        return read_parquet([path], [], reading)
+    with Inside(path) as inside:
+        parts = parquet_parts(inside)
+        listing = None if parts else list_folder(inside)
+    if parts:
+        return read_parquet(*parts, reading)
+    assert listing
+    return read_listing(listing, reading)
