@@ -22,6 +22,7 @@ from lqm.utils.errors import DataError
 from lqm.utils.limits import max_memory
 
 _THREADS = 4
+_AT_A_TIME = 1 << 26  # bytes of images that are held beside the set
 _PIECE = 64  # images that a thread reads at a time; one by one, small ones take twice as long
 
 
@@ -108,9 +109,9 @@ def _decode_piece(
 def _chunks(encoded: Iterator[Encoded], stack: Stack) -> Iterator[tuple[list[Encoded], int]]:
     """Images to decode at a time, and how many of them a thread takes: the first alone, which tells the size.
 
-    Encoded and decoded, the images of a chunk take a small part of the memory that may be taken.
+    Encoded as well as decoded, the images of a chunk take a small part of the memory that may be taken.
     """
-    share = max_memory() // 16
+    share = min(_AT_A_TIME, max_memory() // 16)
     chunk: list[Encoded] = []
     held, a_piece = 0, 1
     for image in encoded:

@@ -13,6 +13,7 @@ from lqm.images.sources.image_file import Encoded, suffixes
 from lqm.images.sources.inside import Inside, check_name, names_shown
 from lqm.images.sources.regular import read_regular
 from lqm.utils.errors import DataError
+from lqm.utils.limits import require_memory
 from lqm.utils.log import warn
 
 _TEST_FOLDERS = ("test", "val", "valid", "validation")
@@ -31,6 +32,8 @@ class Listing:
 def read_listing(listing: Listing, reading: Reading) -> Found:
     """The images of a listing, by way of the cache."""
     files = [path for path, _ in (*listing.train, *(listing.test or ()))]
+    for path in files:
+        require_memory(path.stat().st_size, f"the content of {path}")
     train = torch.tensor([label for _, label in listing.train])
     test = None if listing.test is None else torch.tensor([label for _, label in listing.test])
     described = json.dumps([listing.class_names, train.tolist(), None if test is None else test.tolist()])
@@ -81,7 +84,10 @@ def _numbered(classes: dict[str, list[Path]]) -> list[tuple[Path, int]]:
 def _list_classes(inside: Inside, folder: Path, ignored: list[Path]) -> dict[str, list[Path]]:
     beside = inside.files(folder)
     ignored += [path for path in beside if path.name != "classes.json"]
-    classes = {path.name: _list_images(inside, path, ignored) for path in inside.folders(folder)}
+    folders = inside.folders(folder)
+    for path in folders:
+        check_name(path.name, f"a class folder of {folder},")
+    classes = {path.name: _list_images(inside, path, ignored) for path in folders}
     if not classes:
         found = "images but no class folder" if any(_is_image(path) for path in beside) else "no class folder"
         raise DataError(
@@ -89,7 +95,6 @@ def _list_classes(inside: Inside, folder: Path, ignored: list[Path]) -> dict[str
             "named like the class"
         )
     for name, files in classes.items():
-        check_name(name, f"a class folder of {folder},")
         if not files:
             raise DataError(f"class folder {folder / name} has no image; add some, or remove it")
     if len(classes) == 1:

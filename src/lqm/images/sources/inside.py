@@ -77,11 +77,13 @@ class Inside:
                 path = folder / entry.name
                 if is_hidden(entry.name):
                     continue
-                if entry.is_symlink() and not self._stays(path):
+                # A link that leads to itself makes the methods of an entry raise, and these of a path say no.
+                kind = path if entry.is_symlink() else entry
+                if kind is path and not self._stays(path):
                     self._left_out[path] = None
-                elif entry.is_dir():
+                elif kind.is_dir():
                     folders.append(path)
-                elif entry.is_file():
+                elif kind.is_file():
                     files.append(path)
                 else:
                     self._left_out[path] = None

@@ -21,12 +21,13 @@ from lqm.images.sources.inside import Inside, printable
 from lqm.images.sources.parquet_pages import largest_page
 from lqm.images.sources.regular import open_regular
 from lqm.utils.errors import DataError
-from lqm.utils.limits import max_memory, require_memory
+from lqm.utils.limits import require_memory
 from lqm.utils.sentences import reason
 
 _IMAGES = ("img", "image")
 _LABELS = ("label", "labels", "fine_label")
 _ROWS = 256
+_AT_A_TIME = 1 << 25  # bytes of images; with more at a time it takes longer
 _SMALLEST = 64 + 8  # bytes of the smallest image and its label
 
 
@@ -175,7 +176,7 @@ def _column(table: _Table, name: str, most: int) -> Iterator[pa.Array]:
     """The values of a column, so many rows at a time that they take little memory, whatever they repeat."""
     place = f"'{name}' of {table.path}"
     largest = largest_page(table.stream, table.file.metadata, name, place)
-    rows = max(1, min(most, max_memory() // 16 // largest)) if name == table.content else most
+    rows = max(1, min(most, _AT_A_TIME // largest)) if name == table.content else most
     came = 0
     try:
         for batch in table.file.iter_batches(rows, columns=[name]):
