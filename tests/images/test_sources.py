@@ -53,6 +53,15 @@ def test_an_unknown_source_may_have_been_meant_as_a_path():
         load_source(Path("nowhere"))
 
 
+def test_paths_that_lead_nowhere_are_refused(tmp_path):
+    (tmp_path / "round").symlink_to("round")
+    for typed in ("~nobody-of-that-name/x", "a\0b", str(tmp_path / "round")):
+        with pytest.raises(ConfigError, match="path"):
+            load_source(typed)
+        with pytest.raises(ConfigError, match="path"):
+            load_source("mnist", data_dir=typed)
+
+
 def test_a_file_of_another_kind_is_refused(tmp_path):
     (tmp_path / "set.zip").write_bytes(b"")
     with pytest.raises(DataError, match=r"set\.zip .*folder"):

@@ -57,7 +57,7 @@ def test_a_file_whose_test_set_is_its_training_set_is_refused(tmp_path, photos):
 def test_some_equal_images_are_counted(photos, capsys):
     train, test = photos
     (note,) = load(train, torch.cat([train[:7], test[7:]])).notes
-    assert "7 test images of 'mine' of 40" in note
+    assert "of the 40 test images of 'mine' 7 are" in note
     assert note in capsys.readouterr().err
 
 
@@ -74,8 +74,7 @@ def test_near_copies_are_counted(photos, change, capsys):
     train, test = photos
     copies = torch.stack([change(image) for image in train[5:10]])
     (note,) = load(train, torch.cat([copies, test[5:]])).notes
-    assert "5 test images" in note
-    assert "near" in note
+    assert "5 are near copies" in note
     assert note in capsys.readouterr().err
 
 

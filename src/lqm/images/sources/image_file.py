@@ -1,6 +1,7 @@
 """One image, from the bytes of a file to pixels."""
 
 import io
+import logging
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,10 @@ from lqm.utils.sentences import reason
 
 # Those of Pillow's formats that sets of images come in, that it reads by itself and that say what they are.
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "DIB", "TIFF", "PPM", "JPEG2000", "AVIF")
+
+
+# What Pillow logs of damaged files would be printed beside our own sentence.
+logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 
 class Encoded(NamedTuple):

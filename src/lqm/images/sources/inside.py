@@ -11,9 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from lqm.utils.errors import DataError
+from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.log import warn
-from lqm.utils.sentences import counted
+from lqm.utils.sentences import counted, reason
 
 _SHOWN = 3
 
@@ -99,6 +99,18 @@ class Inside:
 
     def _stays(self, path: Path) -> bool:
         return os.path.commonpath([os.path.realpath(path), self._real]) == self._real
+
+
+def expanded(path: str | Path) -> Path:
+    """A path that the user typed, with `~` put in, if there can be such a one."""
+    try:
+        whole = Path(path).expanduser()
+        whole.resolve()
+    except (RuntimeError, ValueError) as error:
+        raise ConfigError(
+            f"'{printable(str(path))}' is no path that can be used ({reason(error)})"
+        ) from error
+    return whole
 
 
 def is_hidden(name: str) -> bool:

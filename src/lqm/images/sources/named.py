@@ -16,7 +16,7 @@ from lqm.images.sources.cifar import (
 from lqm.images.sources.folder import read_listing
 from lqm.images.sources.found import Found, Reading, finish
 from lqm.images.sources.idx import read_idx_folder
-from lqm.images.sources.inside import Inside
+from lqm.images.sources.inside import Inside, expanded
 from lqm.images.sources.npz import read_npz
 from lqm.images.sources.source import OPERATIONS_WITHOUT_FLIP, ImageSource
 from lqm.images.sources.tinyimagenet import list_tiny_imagenet
@@ -81,7 +81,7 @@ def _data_dir(reading: Reading) -> Path:
         raise ConfigError(
             f"'{reading.name}' is read from a folder of yours; name it with --data-dir, or set LQM_DATA to it"
         )
-    folder = Path(chosen).expanduser()
+    folder = expanded(chosen)
     if not folder.is_dir():
         raise DataError(
             f"{folder} is no folder; --data-dir or LQM_DATA should name the one with '{reading.name}'"

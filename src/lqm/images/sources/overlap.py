@@ -45,12 +45,12 @@ def compare_parts(source: ImageSource) -> tuple[str, ...]:
         )
     notes = []
     if equal:
-        these = counted(equal, "test image", "test images")
-        notes.append(f"{these} of '{name}' of {len(test):,} are training images too; scores will flatter")
+        these = counted(equal, "is a training image too", "are training images too")
+        notes.append(f"of the {len(test):,} test images of '{name}' {these}; scores will flatter")
     if near:
-        these = counted(near, "test image", "test images")
+        these = counted(near, "is a near copy", "are near copies")
         notes.append(
-            f"{these} of '{name}' of {len(test):,} are near copies of a training image (pixels differ by "
+            f"of the {len(test):,} test images of '{name}' {these} of a training image (pixels differ by "
             "4/255 or less, root mean square); scores may flatter"
         )
     for note in notes:

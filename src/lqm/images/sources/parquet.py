@@ -174,19 +174,21 @@ def _labels(tables: list[_Table]) -> Tensor:
 
 def _column(table: _Table, name: str, most: int) -> Iterator[pa.Array]:
     """The values of a column, so many rows at a time that they take little memory, whatever they repeat."""
-    place = f"'{name}' of {table.path}"
-    largest = largest_page(table.stream, table.file.metadata, name, place)
+    largest = largest_page(table.stream, table.file.metadata, name, f"'{name}' of {table.path}")
     rows = max(1, min(most, _AT_A_TIME // largest)) if name == table.content else most
     came = 0
     try:
         for batch in table.file.iter_batches(rows, columns=[name]):
             came += len(batch)
+            if came > table.rows:
+                break
             yield batch.column(0)
     except Exception as error:  # a damaged file can make pyarrow raise nearly anything
         raise DataError(f"{table.path} is damaged ({reason(error)}); make or fetch it again") from error
     if came != table.rows:
         raise DataError(
-            f"{place} has {came:,} rows, and {table.rows:,} were announced; make or fetch the file again"
+            f"{table.path} is damaged ('{name}' has not the {table.rows:,} rows that it claims); "
+            "make or fetch it again"
         )
 
 

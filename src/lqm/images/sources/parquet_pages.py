@@ -5,7 +5,7 @@ but nothing holds it to the truth. A header is a struct in Thrift's compact enco
 to the number of the field and its type, the value, and a zero byte at the end.
 """
 
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import pyarrow.parquet as pq
 
@@ -15,11 +15,6 @@ from lqm.utils.limits import require_memory
 _HEADER, _LONGEST_HEADER = 1 << 10, 1 << 24
 _UNPACKED, _PACKED, _DATA, _DATA_V2 = 2, 3, 5, 8
 _DEEPEST = 16
-
-
-class _Pages(NamedTuple):
-    largest: int
-    values: int
 
 
 def largest_page(file: BinaryIO, metadata: pq.FileMetaData, column: str, place: str) -> int:
@@ -33,22 +28,27 @@ def largest_page(file: BinaryIO, metadata: pq.FileMetaData, column: str, place: 
     """
     largest = 1
     for group in range(metadata.num_row_groups):
-        chunks = (metadata.row_group(group).column(i) for i in range(metadata.num_columns))
-        for chunk in (chunk for chunk in chunks if chunk.path_in_schema == column):
-            require_memory(2 * chunk.total_compressed_size, place)
-            try:
-                pages = _walk(file, chunk)
-            except (IndexError, ValueError, OverflowError) as error:
-                raise DataError(
-                    f"{place} is damaged (the header of a page); make or fetch the file again"
-                ) from error
-            # The dictionary and one page are unpacked at a time, and values are built of both.
-            require_memory(4 * pages.largest, place)
-            largest = max(largest, pages.largest)
+        try:
+            chunk = metadata.row_group(group).column(_leaf(metadata, column))
+            packed, pages = chunk.total_compressed_size, _walk(file, chunk)
+        except Exception as error:  # of a damaged footer, pyarrow can raise nearly anything
+            raise DataError(
+                f"{place} is damaged (the header of a page); make or fetch the file again"
+            ) from error
+        # The dictionary and one page are unpacked at a time, and values are built of both.
+        require_memory(2 * packed + 4 * pages, place)
+        largest = max(largest, pages)
     return largest
 
 
-def _walk(file: BinaryIO, chunk: pq.ColumnChunkMetaData) -> _Pages:
+def _leaf(metadata: pq.FileMetaData, column: str) -> int:
+    """The number of a leaf of the schema; a chunk has a path of its own, which may be another."""
+    paths = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
+    return paths.index(column)
+
+
+def _walk(file: BinaryIO, chunk: pq.ColumnChunkMetaData) -> int:
+    """What the largest page of a chunk unpacks to."""
     offset = chunk.data_page_offset
     if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < offset:
         offset = chunk.dictionary_page_offset
@@ -63,7 +63,7 @@ def _walk(file: BinaryIO, chunk: pq.ColumnChunkMetaData) -> _Pages:
         data = header.get(_DATA) or header.get(_DATA_V2)
         values += max(0, data[1]) if data else 0
         offset += length + packed
-    return _Pages(largest, values)
+    return largest
 
 
 def _header(file: BinaryIO, offset: int) -> tuple[dict[int, Any], int]:
