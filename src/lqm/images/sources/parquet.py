@@ -174,7 +174,7 @@ def _labels(tables: list[_Table]) -> Tensor:
 
 def _column(table: _Table, name: str, most: int) -> Iterator[pa.Array]:
     """The values of a column, so many rows at a time that they take little memory, whatever they repeat."""
-    largest = largest_page(table.stream, table.file.metadata, name, f"'{name}' of {table.path}")
+    largest = largest_page(table.stream, _leaf(table, name), f"'{name}' of {table.path}")
     rows = max(1, min(most, _AT_A_TIME // largest)) if name == table.content else most
     came = 0
     try:
@@ -190,6 +190,15 @@ def _column(table: _Table, name: str, most: int) -> Iterator[pa.Array]:
             f"{table.path} is damaged ('{name}' has not the {table.rows:,} rows that it claims); "
             "make or fetch it again"
         )
+
+
+def _leaf(table: _Table, name: str) -> int:
+    """The number of a column among the leaves of the schema."""
+    try:
+        schema = table.file.schema
+        return [schema.column(number).path for number in range(len(schema))].index(name)
+    except Exception as error:  # a damaged file can make pyarrow raise nearly anything
+        raise DataError(f"{table.path} is damaged ({reason(error)}); make or fetch it again") from error
 
 
 def _images(table: _Table) -> Iterator[Encoded]:
