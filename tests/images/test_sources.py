@@ -53,6 +53,15 @@ def test_an_unknown_source_may_have_been_meant_as_a_path():
         load_source(Path("nowhere"))
 
 
+def test_paths_that_lead_nowhere_are_refused(tmp_path):
+    (tmp_path / "round").symlink_to("round")
+    for typed in ("~nobody-of-that-name/x", "a\0b", str(tmp_path / "round")):
+        with pytest.raises(ConfigError, match="path"):
+            load_source(typed)
+        with pytest.raises(ConfigError, match="path"):
+            load_source("mnist", data_dir=typed)
+
+
 def test_a_file_of_another_kind_is_refused(tmp_path):
     (tmp_path / "set.zip").write_bytes(b"")
     with pytest.raises(DataError, match=r"set\.zip .*folder"):
@@ -84,9 +93,9 @@ def test_one_operation_needs_no_list():
 
 def test_a_path_called_like_a_known_source_stays_a_path(tmp_path, monkeypatch):
     rows = np.arange(4 * 64, dtype=np.uint8).reshape(4, 8, 8)
-    for label in ("a", "b"):
+    for flipped, label in enumerate(("a", "b")):
         (tmp_path / "digits" / label).mkdir(parents=True)
-        for number, pixels in enumerate(rows):
+        for number, pixels in enumerate(255 - rows if flipped else rows):
             Image.fromarray(pixels).save(tmp_path / "digits" / label / f"{number}.png")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LQM_CACHE", str(tmp_path / "cache"))

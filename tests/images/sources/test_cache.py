@@ -17,7 +17,7 @@ def decoded(monkeypatch):
     """The places of all images that were decoded."""
     places = []
     real = decoding.decode
-    monkeypatch.setattr(decoding, "decode", lambda one, size: (places.append(one.place), real(one, size))[1])
+    monkeypatch.setattr(decoding, "decode", lambda one, *how: (places.append(one.place), real(one, *how))[1])
     return places
 
 

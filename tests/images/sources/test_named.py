@@ -266,10 +266,11 @@ def test_tiny_imagenet_with_parts_missing_says_which(tiny_imagenet):
 
 def test_tiny_imagenet_is_read_from_parquet(tmp_path, random):
     pixels = random.integers(0, 256, (6, 64, 64, 3), dtype=np.uint8)
-    for part in ("train", "val"):
-        write(tmp_path / "tiny_imagenet_3" / f"{part}.parquet", [png(p) for p in pixels], LABELS)
+    parts = {"train": pixels, "val": 255 - pixels}
+    for name, part in parts.items():
+        write(tmp_path / "tiny_imagenet_3" / f"{name}.parquet", [png(p) for p in part], LABELS)
     source = load_source("tinyimagenet", data_dir=tmp_path)
-    check(source, pixels.transpose(0, 3, 1, 2), pixels.transpose(0, 3, 1, 2), "tinyimagenet")
+    check(source, *(part.transpose(0, 3, 1, 2) for part in parts.values()), "tinyimagenet")
 
 
 @pytest.mark.parametrize("name", ["mnist", "cifar10", "cifar100", "tinyimagenet"])

@@ -27,12 +27,12 @@ def write(tmp_path):
     ],
 )
 def test_a_set_with_its_test_set_is_kept_as_it_is(write, keys):
-    path = write(**dict(zip(keys, (PIXELS, LABELS, PIXELS[:2], LABELS[[0, 5]]), strict=True)))
+    path = write(**dict(zip(keys, (PIXELS, LABELS, 255 - PIXELS[:2], LABELS[[0, 5]]), strict=True)))
     source = load_source(path)
     assert source.name == "set"
     assert source.class_names == ("0", "1")
     np.testing.assert_array_equal(source.train.images[:, 0], PIXELS)
-    np.testing.assert_array_equal(source.test.images[:, 0], PIXELS[:2])
+    np.testing.assert_array_equal(source.test.images[:, 0], 255 - PIXELS[:2])
     assert source.test.labels.tolist() == [0, 1]
 
 
@@ -61,7 +61,7 @@ def test_a_set_without_a_test_set_is_split(write, keys):
 )
 def test_channels_are_found_where_they_are(write, random, shape, expected):
     pixels = random.integers(0, 256, shape, dtype=np.uint8)
-    source = load_source(write(train_x=pixels, train_y=LABELS, test_x=pixels, test_y=LABELS))
+    source = load_source(write(train_x=pixels, train_y=LABELS, test_x=255 - pixels, test_y=LABELS))
     assert source.shape == expected
     last = np.moveaxis(pixels, -1, 1) if shape[-1] < 8 else pixels.reshape(6, *expected)
     np.testing.assert_array_equal(source.train.images, last)
@@ -74,10 +74,10 @@ def test_channels_are_last_where_two_axes_could_be_them(write, random):
 
 def test_floats_are_kept_and_whole_numbers_become_bytes(write):
     floats = (PIXELS / 255).astype(np.float64)
-    kept = load_source(write(train_x=floats, train_y=LABELS, test_x=floats, test_y=LABELS)).train.images
+    kept = load_source(write(train_x=floats, train_y=LABELS, test_x=1 - floats, test_y=LABELS)).train.images
     np.testing.assert_array_equal(kept[:, 0], floats.astype(np.float32))
     whole = PIXELS.astype(np.float32)
-    packed = load_source(write(train_x=whole, train_y=LABELS, test_x=whole, test_y=LABELS)).train.images
+    packed = load_source(write(train_x=whole, train_y=LABELS, test_x=255 - whole, test_y=LABELS)).train.images
     assert packed.dtype == torch.uint8
     np.testing.assert_array_equal(packed[:, 0], PIXELS)
 
@@ -110,7 +110,7 @@ def test_arrays_are_resized_too_bytes_and_floats_alike(write, random):
         ({"x": PIXELS, "y": LABELS.astype(str)}, "not whole numbers"),
         ({"x": PIXELS, "y": LABELS[:4]}, r"'y' of .*set\.npz .*\[4\].*\[6\]"),
         ({"x": PIXELS, "y": LABELS - 1}, "-1.*0, 1, 2"),
-        ({"x": PIXELS, "y": LABELS * 3}, "1, 2.*0 to 1"),
+        ({"x": PIXELS, "y": LABELS * 3, "class_names": np.array(list("abcd"))}, "1, 2.*0 to 1"),
         ({"x": PIXELS, "y": LABELS * 0}, "one class, '0'"),
         ({"x": PIXELS, "y": LABELS, "class_names": np.array(["a"])}, "1 class names.*2 classes"),
         ({"x": np.array([{}] * 6), "y": LABELS}, r"set\.npz .*plain arrays"),

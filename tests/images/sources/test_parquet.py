@@ -82,7 +82,7 @@ GOOD = [png(p) for p in images(0)]
         ([*GOOD[:4], GOOD[4][:90], GOOD[5]], LABELS, {}, "row 4 of .*can't be read"),
         ([*GOOD[:2], None, *GOOD[3:]], LABELS, {}, r"row 2 of .*mine\.parquet "),
         (GOOD, LABELS, {"label": "target"}, "columns img, target; .*label, labels"),
-        (GOOD, [0, 1, 3, 0, 1, 3], {}, r"\b2\b.*0 to 2\b"),
+        (GOOD, [0, 1, 3, 0, 1, 3], {"names": list("abcd")}, r"leave out 2;.*0 to 2\b"),
         (GOOD, [0, 1, -1, 0, 1, 0], {}, r"-1\b"),
         (GOOD, [0, 1, None, 0, 1, 0], {}, "'label' of .*not whole numbers"),
         (GOOD, list("abcabc"), {}, "not whole numbers"),

@@ -10,6 +10,7 @@ from lqm.images.sources.dataset import from_dataset
 from lqm.images.sources.digits import digits
 from lqm.images.sources.folder import list_folder, read_listing
 from lqm.images.sources.found import Found, Reading, finish
+from lqm.images.sources.inside import Inside, expanded
 from lqm.images.sources.named import cifar10, cifar100, mnist, tinyimagenet
 from lqm.images.sources.npz import read_npz
 from lqm.images.sources.source import Images, ImageSource, pick
@@ -53,8 +54,10 @@ def load_source(
         ConfigError: when there is no such source, or an option can't be used.
         DataError: when what is there can't be used.
     """
+    if augmentation is not None and not isinstance(augmentation, Sequence):
+        raise ConfigError(f"augmentation is {augmentation!r}; it should be a list of {', '.join(OPERATIONS)}")
     options: dict[str, Any] = {
-        "data_dir": None if data_dir is None else str(Path(data_dir).expanduser().resolve()),
+        "data_dir": None if data_dir is None else str(expanded(data_dir).resolve()),
         "size": size,
         "test_fraction": test_fraction,
         "augmentation": [augmentation] if isinstance(augmentation, str) else augmentation and [*augmentation],
@@ -76,9 +79,7 @@ def load_source(
         loaded = _load(source, Reading(str(source), place, size, test_fraction, show_progress))
     except OSError as error:
         raise DataError(f"{error.filename or source} can't be read: {error.strerror or error}") from error
-    typed = (
-        source if isinstance(source, str) and source in SOURCES else str(Path(source).expanduser().resolve())
-    )
+    typed = source if isinstance(source, str) and source in SOURCES else str(expanded(source).resolve())
     return replace(
         loaded,
         augmentation=tuple(given.get("augmentation", loaded.augmentation)),
@@ -97,7 +98,7 @@ def _load(source: str | Path, reading: Reading) -> ImageSource:
 
 
 def _existing(source: str | Path) -> Path:
-    path = Path(source).expanduser()
+    path = expanded(source)
     if path.exists() and str(source):
         return path
     if isinstance(source, Path):
@@ -112,9 +113,16 @@ def _existing(source: str | Path) -> Path:
 def _read(path: Path, reading: Reading) -> Found:
     if path.suffix == ".npz" and path.is_file():
         return read_npz(path)
-    if path.is_file() and path.suffix != ".parquet":
+    if not path.is_dir() and not (path.is_file() and path.suffix == ".parquet"):
         raise DataError(f"{path} can't be read as images; it should be {_KINDS}")
     from lqm.images.sources.parquet import parquet_parts, read_parquet
 
-    parts = ([path], []) if path.is_file() else parquet_parts(path)
-    return read_parquet(*parts, reading) if parts else read_listing(list_folder(path), reading)
+    if path.is_file():
+        return read_parquet([path], [], reading)
+    with Inside(path) as inside:
+        parts = parquet_parts(inside)
+        listing = None if parts else list_folder(inside)
+    if parts:
+        return read_parquet(*parts, reading)
+    assert listing
+    return read_listing(listing, reading)

@@ -11,9 +11,12 @@ import numpy as np
 
 from lqm.images.sources.convert import Array, images_of, labels_of, names_of
 from lqm.images.sources.found import Found
+from lqm.images.sources.inside import Inside
+from lqm.images.sources.regular import read_regular, read_text
 from lqm.images.sources.source import Images
 from lqm.utils.arrays import read_arrays
 from lqm.utils.errors import DataError
+from lqm.utils.limits import require_memory
 
 _PIXELS = 3 * 32 * 32
 
@@ -52,19 +55,22 @@ CIFAR100_BINARY = Version("cifar-100-binary", ("train.bin",), "test.bin", 2, ("f
 def read_cifar(data_dir: Path, version: Version) -> Found | None:
     """The set in its folder in `data_dir`, or in `data_dir` itself; None if it is in neither."""
     first = (version.train[0], version.names[0])
-    folders = (data_dir / version.folder, data_dir)
-    folder = next((each for each in folders if all((each / name).is_file() for name in first)), None)
-    if folder is None:
-        return None
-    train = _images(folder, version.train, version.labels)
-    test = _images(folder, (version.test,), version.labels)
-    return Found(train, test, names_of(_names(folder, *version.names), train.labels, str(folder)))
+    for folder in (data_dir / version.folder, data_dir):
+        with Inside(folder) as inside:
+            if all(inside.has_file(folder / name) for name in first):
+                train = _images(inside, version.train, version.labels)
+                test = _images(inside, (version.test,), version.labels)
+                return Found(train, test, names_of(_names(folder, *version.names), train.labels, str(folder)))
+    return None
 
 
-def _images(folder: Path, files: tuple[str, ...], labels: str | int) -> Images:
+def _images(inside: Inside, files: tuple[str, ...], labels: str | int) -> Images:
+    folder = inside.root
     for name in files:
-        if not (folder / name).is_file():
+        if not inside.has_file(folder / name):
             raise DataError(f"{folder} has no {name}; put it beside the other files of the set")
+    size = sum((folder / name).stat().st_size for name in files)
+    require_memory(2 * size, f"the images of {folder}")
     parts = [
         _read_binary(folder / name, labels)
         if isinstance(labels, int)
@@ -77,7 +83,7 @@ def _images(folder: Path, files: tuple[str, ...], labels: str | int) -> Images:
 
 
 def _read_binary(path: Path, label_bytes: int) -> tuple[Array, Array]:
-    content = np.fromfile(path, np.uint8)
+    content = np.frombuffer(read_regular(path), np.uint8)
     length = label_bytes + _PIXELS
     if len(content) == 0 or len(content) % length:
         raise DataError(f"{path} is {len(content)} bytes long, no multiple of {length}; fetch it again")
@@ -110,7 +116,7 @@ def _values(path: Path, *keys: str) -> list[Any]:
 def _names(folder: Path, file: str, key: str | None) -> tuple[str, ...]:
     path = folder / file
     if key is None:
-        return tuple(line.strip() for line in path.read_text("utf-8", "replace").splitlines() if line.strip())
+        return tuple(line.strip() for line in read_text(path).splitlines() if line.strip())
     (names,) = _values(path, key)
     if not isinstance(names, list):
         raise DataError(f"'{key}' of {path} is no list of names; fetch the file again")

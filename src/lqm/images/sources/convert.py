@@ -1,13 +1,17 @@
 """Arrays of unknown layout become images, labels and names of classes."""
 
+from itertools import islice
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lqm.images.sources.inside import check_name
 from lqm.utils.errors import DataError
 
 Array = NDArray[np.generic]
+_LARGEST = 2**63 - 1
 
 
 def images_of(array: Array, place: str) -> Tensor:
@@ -58,29 +62,53 @@ def labels_of(array: Array, count: int, place: str) -> Tensor:
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.shape != (count,):
         raise DataError(f"{place} has shape {list(array.shape)}; it should be [{count}], a label an image")
-    if array.dtype.kind not in "iu" and not (array.dtype.kind == "f" and (np.mod(array, 1) == 0).all()):
+    if not _whole(array):
         raise DataError(
             f"{place} has labels that are not whole numbers; number the classes 0, 1, 2 and so on"
         )
     if array.min() < 0:
         raise DataError(f"{place} has the label {array.min()}; number the classes 0, 1, 2 and so on")
+    if array.max() > _LARGEST:
+        raise DataError(f"{place} has the label {array.max()}; they should be below 2**63")
     return torch.from_numpy(array.astype(np.int64))
 
 
+def _whole(array: Array) -> bool:
+    """Whether these are whole numbers, floats only as far as they count without gaps."""
+    if array.dtype.kind == "f":
+        return bool((np.isfinite(array) & (np.abs(array) <= 2.0**53)).all() and (array % 1 == 0).all())
+    return array.dtype.kind in "iu"
+
+
 def names_of(names: Array | tuple[str, ...] | None, labels: Tensor, place: str) -> tuple[str, ...]:
-    """The names of the classes, or their numbers; every class has a training image."""
-    present = set(labels.tolist())
-    if missing := [label for label in range(max(present)) if label not in present]:
-        shown = ", ".join(str(label) for label in missing[:10]) + (", ..." if len(missing) > 10 else "")
-        raise DataError(
-            f"the labels of {place} leave out {shown}; renumber the classes 0 to {len(present) - 1}"
-        )
+    """The names of the classes, every one of which has a training image; without names, the labels as text.
+
+    With names the labels are their numbers. Without, they may be any: those of the training images, in order,
+    are the classes.
+    """
+    present = labels.unique()
     if names is None:
-        return tuple(str(label) for label in sorted(present))
-    named = tuple(name.decode(errors="replace") if isinstance(name, bytes) else str(name) for name in names)
-    if len(named) != len(present):
+        return tuple(str(label) for label in present.tolist())
+    if int(present[-1]) != len(present) - 1:
         raise DataError(
-            f"{place} has {len(named)} class names and {len(present)} classes with training images; "
+            f"the labels of {place} leave out {_missing(present)}; "
+            f"renumber the classes 0 to {len(present) - 1}"
+        )
+    if np.ndim(names) != 1:
+        raise DataError(f"the class names of {place} are no list; give one name a class")
+    if len(names) != len(present):
+        raise DataError(
+            f"{place} has {len(names)} class names and {len(present)} classes with training images; "
             "the numbers should be the same"
         )
+    named = tuple(name.decode(errors="replace") if isinstance(name, bytes) else str(name) for name in names)
+    for name in named:
+        check_name(name, f"the class name in {place}")
     return named
+
+
+def _missing(present: Tensor) -> str:
+    """The first ten of the numbers that are left out below the greatest, in time by their count alone."""
+    known = set(present.tolist())
+    missing = list(islice((label for label in range(int(present[-1])) if label not in known), 11))
+    return ", ".join(str(label) for label in missing[:10]) + (", ..." if len(missing) > 10 else "")

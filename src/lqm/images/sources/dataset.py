@@ -12,11 +12,13 @@ from torch.utils.data import Dataset
 from lqm.engine.progress import Progress
 from lqm.images.augment import OPERATIONS
 from lqm.images.sources.convert import Array, eight_bits_or_floats, labels_of, names_of
+from lqm.images.sources.deep import refuse_deep
 from lqm.images.sources.found import Found, Reading, finish
 from lqm.images.sources.image_file import pixels_of, plain
 from lqm.images.sources.source import Images, ImageSource
 from lqm.images.sources.stack import Stack
 from lqm.utils.errors import DataError
+from lqm.utils.sentences import reason
 
 _UPDATE_EVERY = 256
 
@@ -75,9 +77,9 @@ def from_dataset(
 def _length(dataset: Any, what: str) -> int:
     try:
         length = len(dataset)
-    except TypeError as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
-            f"{what} has no length; it should be a map-style dataset, with len() and [i]"
+            f"{what} has no length that can be used; it should be a map-style dataset, with len() and [i]"
         ) from error
     if length == 0:
         raise DataError(f"{what} is empty; it should have items")
@@ -96,9 +98,11 @@ def _item(item: Any, place: str) -> tuple[Array, int]:
 
 def _image(image: Any, place: str) -> Array:
     if isinstance(image, Image.Image):
-        if image.mode.startswith(("I", "F")):
-            raise DataError(f"{place} has 16 or 32 bits a pixel (mode {image.mode}); convert it to 8 bits")
-        return pixels_of(plain(image))
+        refuse_deep(image, place)
+        try:
+            return pixels_of(plain(image))
+        except Exception as error:  # of a file that is read only now, Pillow can raise nearly anything
+            raise DataError(f"{place} can't be read as an image ({reason(error)}); replace it") from error
     if not isinstance(image, torch.Tensor | np.ndarray):
         raise DataError(
             f"{place} has an image of type {type(image).__name__}; it should be a tensor or image"

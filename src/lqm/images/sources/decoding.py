@@ -1,21 +1,28 @@
 """Many encoded images become one set, kept in the cache by the content of the files that they came from."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain, islice
+from contextvars import copy_context
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import PIL
+from numpy.typing import NDArray
 from torch import Tensor
 
 from lqm.engine.progress import Progress
 from lqm.images.sources.found import Found, Reading
-from lqm.images.sources.image_file import Encoded, decode
+from lqm.images.sources.image_file import Encoded, decode, pillow_within_limits
 from lqm.images.sources.source import Images
 from lqm.images.sources.stack import Stack
 from lqm.utils.cache import Packed, content_key, kept
+from lqm.utils.errors import DataError
+from lqm.utils.limits import max_memory
 
 _THREADS = 4
+_AT_A_TIME = 1 << 26  # bytes of images that are held beside the set
 _PIECE = 64  # images that a thread reads at a time; one by one, small ones take twice as long
 
 
@@ -74,12 +81,45 @@ def _decode_all(encoded: Iterator[Encoded], total: int, reading: Reading) -> Ten
     with (
         Progress(f"reading {reading.name}", total, shown=reading.show_progress) as progress,
         ThreadPoolExecutor(_THREADS) as pool,
+        pillow_within_limits(),
     ):
-        while chunk := list(islice(encoded, _THREADS * _PIECE)):
-            pieces = [chunk[start : start + _PIECE] for start in range(0, len(chunk), _PIECE)]
-            decoded = pool.map(lambda piece: [decode(image, reading.size) for image in piece], pieces)
+        decode_piece = partial(_decode_piece, size=reading.size, check_size=stack.check_size)
+        for chunk, a_piece in _chunks(encoded, stack):
+            pieces = [chunk[start : start + a_piece] for start in range(0, len(chunk), a_piece)]
+            # A thread does not know the limit of memory that was chosen outside unless it runs in a copy.
+            contexts = [copy_context() for _ in pieces]
+            decoded = pool.map(lambda context, piece: context.run(decode_piece, piece), contexts, pieces)
             for image, pixels in zip(chunk, chain.from_iterable(decoded), strict=True):
                 stack.add(pixels, image.place)
             stack.check_square()
             progress.update(len(stack), {})
+    if len(stack) != total:
+        raise DataError(
+            f"'{reading.name}' has {total:,} labels and {len(stack):,} images; they should be as many"
+        )
     return stack.images
+
+
+def _decode_piece(
+    piece: list[Encoded], size: int | None, check_size: Callable[[int, int, str], None]
+) -> list[NDArray[np.uint8]]:
+    return [decode(image, size, check_size) for image in piece]
+
+
+def _chunks(encoded: Iterator[Encoded], stack: Stack) -> Iterator[tuple[list[Encoded], int]]:
+    """Images to decode at a time, and how many of them a thread takes: the first alone, which tells the size.
+
+    Encoded as well as decoded, the images of a chunk take a small part of the memory that may be taken.
+    """
+    share = min(_AT_A_TIME, max_memory() // 16)
+    chunk: list[Encoded] = []
+    held, a_piece = 0, 1
+    for image in encoded:
+        chunk.append(image)
+        held += image.held
+        if len(chunk) >= (_THREADS * a_piece if len(stack) else 1) or held > share:
+            yield chunk, a_piece
+            a_piece = max(1, min(_PIECE, share // (_THREADS * stack.bytes_an_image)))
+            chunk, held = [], 0
+    if chunk:
+        yield chunk, a_piece

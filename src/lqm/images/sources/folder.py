@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -9,7 +10,10 @@ import torch
 from lqm.images.sources.decoding import decode_set
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.image_file import Encoded, suffixes
+from lqm.images.sources.inside import Inside, check_name, names_shown
+from lqm.images.sources.regular import read_regular
 from lqm.utils.errors import DataError
+from lqm.utils.limits import require_memory
 from lqm.utils.log import warn
 
 _TEST_FOLDERS = ("test", "val", "valid", "validation")
@@ -28,45 +32,47 @@ class Listing:
 def read_listing(listing: Listing, reading: Reading) -> Found:
     """The images of a listing, by way of the cache."""
     files = [path for path, _ in (*listing.train, *(listing.test or ()))]
+    for path in files:
+        require_memory(path.stat().st_size, f"the content of {path}")
     train = torch.tensor([label for _, label in listing.train])
     test = None if listing.test is None else torch.tensor([label for _, label in listing.test])
     described = json.dumps([listing.class_names, train.tolist(), None if test is None else test.tolist()])
-    encoded = (Encoded(path, str(path)) for path in files)
+    encoded = (Encoded(partial(read_regular, path), str(path)) for path in files)
     names, root = listing.class_names, listing.root
     return decode_set(encoded, (train, test), names, reading, described=described, root=root, files=files)
 
 
-def list_folder(folder: Path) -> Listing:
+def list_folder(inside: Inside) -> Listing:
     """The images of a folder of class folders, or of `train` and one of `test`, `val`, ... that are such.
 
     Classes are in the order of their names; files that are no images are left out, and counted.
     """
-    ignored: list[Path] = []
-    test_folder = _test_folder(folder)
-    train = _list_classes(folder / "train" if test_folder else folder, ignored)
-    test = _list_classes(test_folder, ignored) if test_folder else None
+    folder, ignored = inside.root, list[Path]()
+    test_folder = _test_folder(inside)
+    train = _list_classes(inside, folder / "train" if test_folder else folder, ignored)
+    test = _list_classes(inside, test_folder, ignored) if test_folder else None
     if test is not None and (different := sorted(train.keys() ^ test.keys())):
         raise DataError(
             f"class '{different[0]}' is in only one of {folder / 'train'} and {test_folder}; "
             "both should have the same class folders"
         )
     if ignored:
-        shown = ", ".join(str(path.relative_to(folder)) for path in ignored[:3])
-        more = f" and {len(ignored) - 3} more" if len(ignored) > 3 else ""
-        warn(f"left out of {folder}, since they are not images in a class folder: {shown}{more}")
+        shown = names_shown(ignored, folder)
+        warn(f"left out of {folder}, since they are not images in a class folder: {shown}")
     return Listing(folder, _numbered(train), None if test is None else _numbered(test), tuple(train))
 
 
-def _test_folder(folder: Path) -> Path | None:
+def _test_folder(inside: Inside) -> Path | None:
     """The folder that stands beside a `train` folder of class folders, if there is such a one."""
-    train = folder / "train"
-    if not (train.is_dir() and _class_folders(train)):
+    folders = inside.folders(inside.root)
+    train = inside.root / "train"
+    if train not in folders or not inside.folders(train):
         return None
     for name in _TEST_FOLDERS:
-        if (folder / name).is_dir():
-            return folder / name
+        if inside.root / name in folders:
+            return inside.root / name
     raise DataError(
-        f"{folder} has train/ but none of {', '.join(f'{name}/' for name in _TEST_FOLDERS)}; "
+        f"{inside.root} has train/ but none of {', '.join(f'{name}/' for name in _TEST_FOLDERS)}; "
         f"add one, or give {train} itself to hold a part of it out"
     )
 
@@ -75,10 +81,13 @@ def _numbered(classes: dict[str, list[Path]]) -> list[tuple[Path, int]]:
     return [(path, label) for label, files in enumerate(classes.values()) for path in files]
 
 
-def _list_classes(folder: Path, ignored: list[Path]) -> dict[str, list[Path]]:
-    beside = [path for path in sorted(folder.iterdir()) if path.is_file() and not _is_hidden(path.name)]
+def _list_classes(inside: Inside, folder: Path, ignored: list[Path]) -> dict[str, list[Path]]:
+    beside = inside.files(folder)
     ignored += [path for path in beside if path.name != "classes.json"]
-    classes = {path.name: _list_images(path, ignored) for path in _class_folders(folder)}
+    folders = inside.folders(folder)
+    for path in folders:
+        check_name(path.name, f"a class folder of {folder},")
+    classes = {path.name: _list_images(inside, path, ignored) for path in folders}
     if not classes:
         found = "images but no class folder" if any(_is_image(path) for path in beside) else "no class folder"
         raise DataError(
@@ -95,19 +104,13 @@ def _list_classes(folder: Path, ignored: list[Path]) -> dict[str, list[Path]]:
     return classes
 
 
-def _list_images(folder: Path, ignored: list[Path]) -> list[Path]:
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    shown = [path for path in files if not any(map(_is_hidden, path.relative_to(folder).parts))]
-    ignored += [path for path in shown if not _is_image(path)]
-    return [path for path in shown if _is_image(path)]
-
-
-def _class_folders(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_dir() and not _is_hidden(path.name))
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith(".") or name == "__MACOSX"
+def _list_images(inside: Inside, folder: Path, ignored: list[Path]) -> list[Path]:
+    files = inside.below(folder)
+    images = [path for path in files if _is_image(path)]
+    ignored += [path for path in files if not _is_image(path)]
+    for path in images:
+        check_name(str(path.relative_to(inside.root)), f"an image of {inside.root},")
+    return images
 
 
 def _is_image(path: Path) -> bool:

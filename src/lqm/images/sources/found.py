@@ -1,7 +1,7 @@
 """From what a reader found to a source: squares of one size, and a test set."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,9 +10,11 @@ from pydantic import Field
 
 from lqm.engine.randomness import generator
 from lqm.images.augment import OPERATIONS
+from lqm.images.sources.overlap import compare_parts
 from lqm.images.sources.resize import square
 from lqm.images.sources.source import Images, ImageSource
 from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.limits import max_pixels
 from lqm.utils.settings import check
 
 _DEFAULT_TEST_FRACTION = 0.2
@@ -38,6 +40,11 @@ class Reading:
 
     def __post_init__(self) -> None:
         check("size", self.size, _Side | None)
+        if self.size and self.size**2 > max_pixels():
+            raise ConfigError(
+                f"size is {self.size}, above {math.isqrt(max_pixels()):,}, the largest side that the limit "
+                "of memory allows; choose a smaller one, or raise the limit by --max-memory"
+            )
         check("test_fraction", self.test_fraction, _Fraction | None)
 
 
@@ -60,6 +67,7 @@ def finish(
 ) -> ImageSource:
     """Bring all images to the size asked for, and hold a test set out if there is none."""
     name = reading.name
+    found = ranked(found, name)
     if len(found.class_names) < 2:
         raise DataError(f"'{name}' has only one class, '{found.class_names[0]}'; it should have two or more")
     if found.test is None:
@@ -74,7 +82,7 @@ def finish(
             f"the images of '{name}' have {channels} channels; "
             f"the published set has {len(published[0])}, so give its path instead of its name"
         )
-    return ImageSource(
+    source = ImageSource(
         name=name,
         train=Images(square(train.images, reading.size, name), train.labels),
         test=Images(square(test.images, reading.size, name), test.labels),
@@ -83,6 +91,28 @@ def finish(
         recipes=recipes,
         published=published,
     )
+    return replace(source, notes=compare_parts(source))
+
+
+def ranked(found: Found, name: str) -> Found:
+    """Class numbers from 0 on in place of labels that are ids: the rank of each among those for training.
+
+    It takes memory and time by the number of images, however large the ids are.
+    """
+    ids = found.train.labels.unique()
+    if int(ids[-1]) == len(ids) - 1:
+        return found
+    if found.test and not (known := torch.isin(found.test.labels, ids)).all():
+        raise DataError(
+            f"the test images of '{name}' have the label {found.test.labels[~known][0]}, which no training "
+            "image has; add training images of it, or leave its test images out"
+        )
+    train, test = (
+        part and Images(part.images, torch.searchsorted(ids, part.labels))
+        for part in (found.train, found.test)
+    )
+    assert train
+    return Found(train, test, found.class_names)
 
 
 def _split(
@@ -91,8 +121,8 @@ def _split(
     """The same share of each class, drawn once and for all; both parts get one of each class at least."""
     draws = generator(0, "test split")
     held_out = torch.zeros(len(images.labels), dtype=torch.bool)
-    for label, class_name in enumerate(class_names):
-        members = (images.labels == label).nonzero().flatten()
+    by_class = images.places_by_class(len(class_names))
+    for class_name, members in zip(class_names, by_class, strict=True):
         if len(members) < 2:
             raise DataError(
                 f"class '{class_name}' of '{name}' has {len(members)} image, so none can be held out "

@@ -1,64 +1,113 @@
-"""One image file or its bytes, as pixels."""
+"""One image, from the bytes of a file to pixels."""
 
 import io
+import logging
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from lqm.images.sources.deep import refuse_deep
 from lqm.images.sources.resize import fit
 from lqm.utils.errors import DataError
+from lqm.utils.limits import max_pixels
 from lqm.utils.sentences import reason
 
-# Formats that Pillow names but can't read by itself; for EPS it would start another program.
-_NOT_READ = ("BUFR", "EPS", "GRIB", "HDF5", "MPEG", "WMF")
+# Those of Pillow's formats that sets of images come in, that it reads by itself and that say what they are.
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "DIB", "TIFF", "PPM", "JPEG2000", "AVIF")
+
+
+# What Pillow logs of damaged files would be printed beside our own sentence.
+logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 
 class Encoded(NamedTuple):
-    """An image that is still to be read, and what to call it in a sentence."""
+    """An image that is still to be decoded.
 
-    content: Path | bytes
+    Attributes:
+        read: gives the bytes of the image file. Only a reader that listed a folder makes one that opens a
+            file; what a set holds as data is never taken for a path.
+        place: what to call it in a sentence.
+        held: how many bytes of memory it takes already.
+    """
+
+    read: Callable[[], bytes]
     place: str
+    held: int = 0
 
 
 @cache
 def formats() -> tuple[str, ...]:
     """The formats that are read, by Pillow's names."""
-    Image.preinit()  # the most common ones come first
     Image.init()
-    return tuple(name for name in Image.ID if name not in _NOT_READ)
+    return tuple(name for name in _FORMATS if name in Image.ID)
 
 
 @cache
 def suffixes() -> frozenset[str]:
     """How the names of image files end, in small letters."""
-    return frozenset(end for end, name in Image.registered_extensions().items() if name in formats())
+    known = (*formats(), "MPO")
+    return frozenset(end for end, name in Image.registered_extensions().items() if name in known)
 
 
-def decode(encoded: Encoded, size: int | None) -> NDArray[np.uint8]:
-    """The pixels of an image, [1 or 3, H, W], upright, and as a square of `size` if one is asked for."""
-    content, place = encoded
+@contextmanager
+def pillow_within_limits() -> Iterator[None]:
+    """Let Pillow raise where a frame has more pixels than the limit allows, and print no warnings."""
+    before = Image.MAX_IMAGE_PIXELS
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="PIL")
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        Image.MAX_IMAGE_PIXELS = max_pixels()
+        try:
+            yield
+        finally:
+            Image.MAX_IMAGE_PIXELS = before
+
+
+def decode(
+    encoded: Encoded, size: int | None, check_size: Callable[[int, int, str], None] | None = None
+) -> NDArray[np.uint8]:
+    """The pixels of an image, [1 or 3, H, W], upright, and as a square of `size` if one is asked for.
+
+    Args:
+        encoded: the image.
+        size: the side of the square.
+        check_size: what refuses a height and width (and the place) that its set can't take, before decoding.
+    """
+    content, place = encoded.read(), encoded.place
+    if not isinstance(content, bytes):
+        raise DataError(f"{place} has a {type(content).__name__} and not the bytes of an image file")
+    if content[8:12] == b"WEBP":
+        _check_pixels(*_webp_canvas(content), place)
     try:
-        with Image.open(
-            io.BytesIO(content) if isinstance(content, bytes) else content, "r", formats()
-        ) as image:
-            mode = image.mode
-            if size and mode in ("L", "RGB"):
+        with Image.open(io.BytesIO(content), "r", formats()) as image:
+            _check_pixels(*image.size, place)
+            refuse_deep(image, place, content)
+            if check_size and not size:
+                check_size(image.height, image.width, place)
+            if size and image.mode in ("L", "RGB"):
                 image.draft(None, (2 * size, 2 * size))
             image.load()
             upright = ImageOps.exif_transpose(image)
-            if not mode.startswith(("I", "F")):
-                return pixels_of(fit(plain(upright), size) if size else plain(upright))
+            return pixels_of(fit(plain(upright), size) if size else plain(upright))
+    except DataError:
+        raise
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise DataError(
+            f"{place} claims more pixels than the limit of {max_pixels():,} for one image; scale it down, "
+            "or raise the limit by --max-memory"
+        ) from error
     except UnidentifiedImageError as error:
         raise DataError(f"{place} is no image of a known format; remove or replace it") from error
     except Exception as error:  # a damaged file can make Pillow raise nearly anything
         raise DataError(
             f"{place} can't be read as an image ({reason(error)}); remove or replace it"
         ) from error
-    raise DataError(f"{place} has 16 or 32 bits a pixel (mode {mode}); convert it to 8 bits")
 
 
 def plain(image: Image.Image) -> Image.Image:
@@ -73,3 +122,26 @@ def pixels_of(image: Image.Image) -> NDArray[np.uint8]:
     """The pixels of an image in mode L or RGB, [1 or 3, H, W]."""
     pixels = np.asarray(image)
     return pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
+
+
+def _check_pixels(width: int, height: int, place: str) -> None:
+    if width * height > (limit := max_pixels()):
+        raise DataError(
+            f"{place} claims {width}x{height} pixels, above the limit of {limit:,} for one image; "
+            "scale it down, or raise the limit by --max-memory"
+        )
+
+
+def _webp_canvas(content: bytes) -> tuple[int, int]:
+    """Width and height of a WebP image, for which Pillow takes memory as soon as it opens it."""
+
+    def number(start: int, length: int) -> int:
+        return int.from_bytes(content[start : start + length], "little")
+
+    match content[12:16]:
+        case b"VP8X":
+            return 1 + number(24, 3), 1 + number(27, 3)
+        case b"VP8L":
+            return 1 + (number(21, 4) & 0x3FFF), 1 + (number(21, 4) >> 14 & 0x3FFF)
+        case _:
+            return number(26, 2) & 0x3FFF, number(28, 2) & 0x3FFF

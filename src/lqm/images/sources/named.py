@@ -16,6 +16,7 @@ from lqm.images.sources.cifar import (
 from lqm.images.sources.folder import read_listing
 from lqm.images.sources.found import Found, Reading, finish
 from lqm.images.sources.idx import read_idx_folder
+from lqm.images.sources.inside import Inside, expanded
 from lqm.images.sources.npz import read_npz
 from lqm.images.sources.source import OPERATIONS_WITHOUT_FLIP, ImageSource
 from lqm.images.sources.tinyimagenet import list_tiny_imagenet
@@ -26,9 +27,8 @@ def mnist(reading: Reading) -> ImageSource:
     """Handwritten digits, 28x28, greyscale: `mnist.npz`, the published idx files, or Parquet."""
     data_dir = _data_dir(reading)
     places = (data_dir, data_dir / "mnist", data_dir / "MNIST" / "raw")
-    files = (place / "mnist.npz" for place in places)
     found = (
-        next((read_npz(file) for file in files if file.is_file()), None)
+        next((found for place in places if (found := _npz(place / "mnist.npz"))), None)
         or next((found for place in places if (found := read_idx_folder(place))), None)
         or _parquet(data_dir, "mnist", reading)
     )
@@ -81,7 +81,7 @@ def _data_dir(reading: Reading) -> Path:
         raise ConfigError(
             f"'{reading.name}' is read from a folder of yours; name it with --data-dir, or set LQM_DATA to it"
         )
-    folder = Path(chosen).expanduser()
+    folder = expanded(chosen)
     if not folder.is_dir():
         raise DataError(
             f"{folder} is no folder; --data-dir or LQM_DATA should name the one with '{reading.name}'"
@@ -104,11 +104,20 @@ def _cifar(reading: Reading, name: str, versions: tuple[Version, ...]) -> Found:
     return _required(found or _parquet(data_dir, name, reading), reading, f"{layouts}, {name}/train*.parquet")
 
 
+def _npz(path: Path) -> Found | None:
+    with Inside(path.parent) as inside:
+        return read_npz(path) if inside.has_file(path) else None
+
+
 def _parquet(data_dir: Path, pattern: str, reading: Reading) -> Found | None:
     from lqm.images.sources.parquet import parquet_parts, read_parquet
 
-    parts = next((parts for folder in _places(data_dir, pattern) if (parts := parquet_parts(folder))), None)
-    return read_parquet(*parts, reading) if parts else None
+    for folder in _places(data_dir, pattern):
+        with Inside(folder) as inside:
+            parts = parquet_parts(inside)
+        if parts:
+            return read_parquet(*parts, reading)
+    return None
 
 
 def _places(data_dir: Path, pattern: str) -> Iterator[Path]:

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterator
-from itertools import chain
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,32 +17,54 @@ from lqm.images.sources.convert import labels_of, names_of
 from lqm.images.sources.decoding import decode_set
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.image_file import Encoded
+from lqm.images.sources.inside import Inside, printable
+from lqm.images.sources.parquet_pages import largest_page
+from lqm.images.sources.regular import open_regular
 from lqm.utils.errors import DataError
+from lqm.utils.limits import require_memory
 from lqm.utils.sentences import reason
 
 _IMAGES = ("img", "image")
 _LABELS = ("label", "labels", "fine_label")
 _ROWS = 256
+_AT_A_TIME = 1 << 25  # bytes of images; with more at a time it takes longer
+_SMALLEST = 64 + 8  # bytes of the smallest image and its label
 
 
 class _Table(NamedTuple):
-    """One file, opened: its columns of images and labels, and the names of the classes if it has them."""
+    """One file, opened.
+
+    Attributes:
+        images: the column of the images.
+        content: the path in the schema of the bytes of the images, the column itself or its field `bytes`.
+        labels: the column of the labels.
+        class_names: the names of the classes, if it has them.
+    """
 
     path: Path
+    stream: BinaryIO
     file: pq.ParquetFile
     images: str
+    content: str
     labels: str
     class_names: tuple[str, ...] | None
 
+    @property
+    def rows(self) -> int:
+        """How many rows there should be."""
+        return int(self.file.metadata.num_rows)
 
-def parquet_parts(folder: Path) -> tuple[list[Path], list[Path]] | None:
+
+def parquet_parts(inside: Inside) -> tuple[list[Path], list[Path]] | None:
     """The files for training and for testing, in a folder or else in a sub-folder; None if there are none."""
-    subfolders = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-    for place in (folder, *subfolders):
-        train, test, val = (sorted(place.glob(f"{start}*.parquet")) for start in ("train", "test", "val"))
+    for place in (inside.root, *inside.folders(inside.root)):
+        files = [path for path in inside.files(place) if path.name.endswith(".parquet")]
+        train, test, val = (
+            [path for path in files if path.name.startswith(start)] for start in ("train", "test", "val")
+        )
         if train:
             return train, test or val
-        if any(place.glob("*.parquet")):
+        if files:
             raise DataError(
                 f"{place} has .parquet files but none called train*.parquet; rename them, or give one"
             )
@@ -50,86 +73,145 @@ def parquet_parts(folder: Path) -> tuple[list[Path], list[Path]] | None:
 
 def read_parquet(train: list[Path], test: list[Path], reading: Reading) -> Found:
     """The images of all these files, by way of the cache; no test files, no test set."""
-    parts = [[_open(path) for path in paths] for paths in (train, test)]
+    with ExitStack() as opened:
+        parts = [[_open(path, opened) for path in paths] for paths in (train, test)]
+        return _read(parts, reading)
+
+
+def _read(parts: list[list[_Table]], reading: Reading) -> Found:
     tables = [table for part in parts for table in part]
     names = {table.class_names for table in tables}
     if len(names) > 1:
         raise DataError(
             f"{tables[0].path.parent} has files with different class names; they should be the same"
         )
-    labels = (_labels(parts[0]), _labels(parts[1]) if test else None)
-    class_names = names_of(names.pop(), labels[0], str(train[0]))
+    rows = sum(table.rows for table in tables)
+    require_memory(rows * _SMALLEST, f"the {rows:,} rows that {tables[0].path.parent} claims to have")
+    labels = (_labels(parts[0]), _labels(parts[1]) if parts[1] else None)
+    class_names = names_of(names.pop(), labels[0], str(tables[0].path))
     encoded = (image for table in tables for image in _images(table))
-    root, files = train[0].parent, [*train, *test]
+    root, files = tables[0].path.parent, [table.path for table in tables]
     return decode_set(encoded, labels, class_names, reading, described="parquet", root=root, files=files)
 
 
-def _open(path: Path) -> _Table:
+def _open(path: Path, opened: ExitStack) -> _Table:
+    stream = opened.enter_context(open_regular(path))
     try:
-        file = pq.ParquetFile(path)
-    except (pa.ArrowException, OSError) as error:
+        file = pq.ParquetFile(stream)
+        names, schema = file.schema_arrow.names, file.schema_arrow
+    except Exception as error:  # a damaged file can make pyarrow raise nearly anything
         raise DataError(
             f"{path} can't be read as Parquet ({reason(error)}); make or fetch it again"
         ) from error
-    schema = file.schema_arrow
-    labels = next((name for name in _LABELS if name in schema.names), None)
-    images = next((name for name in _IMAGES if name in schema.names), None)
+    labels = next((name for name in _LABELS if name in names), None)
+    images = next((name for name in _IMAGES if name in names), None)
     structs = [field.name for field in schema if _has_bytes(field.type)]
     if len(structs) == 1:
         images = images or structs[0]
     if images is None or labels is None:
         raise DataError(
-            f"{path} has the columns {', '.join(schema.names)}; it should have images in 'img' or 'image' "
-            f"and labels in one of {', '.join(_LABELS)}"
+            f"{path} has the columns {printable(', '.join(names), 300)}; it should have images in 'img' or "
+            f"'image' and labels in one of {', '.join(_LABELS)}"
         )
-    if not (_has_bytes(schema.field(images).type) or _is_binary(schema.field(images).type)):
+    for column in (images, labels):
+        if names.count(column) > 1:
+            raise DataError(f"{path} has {names.count(column)} columns '{column}'; rename all but one")
+    kind = schema.field(images).type
+    if not (_has_bytes(kind) or _is_binary(kind)):
         raise DataError(
-            f"'{images}' of {path} has type {schema.field(images).type}; it should hold image files, "
-            "as struct<bytes: binary, path: string> or as binary"
+            f"'{printable(images)}' of {path} has type {printable(str(kind))}; it should hold the bytes of "
+            "image files, as struct<bytes: binary, path: string> or as binary"
         )
-    return _Table(path, file, images, labels, _class_names(schema, labels))
+    if not _is_number(schema.field(labels).type):
+        raise DataError(
+            f"'{labels}' of {path} has type {printable(str(schema.field(labels).type))}, so its labels are "
+            "not whole numbers; number the classes 0, 1, 2 and so on"
+        )
+    content = f"{images}.bytes" if _has_bytes(kind) else images
+    return _Table(path, stream, file, images, content, labels, _class_names(schema, labels, path))
 
 
 def _has_bytes(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0)
+    """Whether it is a struct with bytes; a text would be a name, and is not taken for an image."""
+    return bool(pa.types.is_struct(kind)) and any(
+        field.name == "bytes" and _is_binary(field.type) for field in kind
+    )
 
 
 def _is_binary(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
-def _class_names(schema: pa.Schema, labels: str) -> tuple[str, ...] | None:
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _class_names(schema: pa.Schema, labels: str, path: Path) -> tuple[str, ...] | None:
     """The names in the metadata that the hub's tools write: info.features.<labels>.names."""
     try:
         described = json.loads((schema.metadata or {})[b"huggingface"])
-        return tuple(str(name) for name in described["info"]["features"][labels]["names"])
-    except (KeyError, TypeError, ValueError):
+        names = described["info"]["features"][labels]["names"]
+    except (KeyError, TypeError):
         return None
+    except (ValueError, RecursionError) as error:
+        raise DataError(
+            f"the metadata 'huggingface' of {path} can't be read ({reason(error)}); write the file without it"
+        ) from error
+    if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise DataError(
+            f"the class names in the metadata of {path} are no list of names; write the file without them"
+        )
+    return tuple(names)
 
 
 def _labels(tables: list[_Table]) -> Tensor:
-    columns = [column.to_numpy(zero_copy_only=False) for t in tables for column in _column(t, t.labels)]
+    columns = [
+        column.to_numpy(zero_copy_only=False) for t in tables for column in _column(t, t.labels, _ROWS**2)
+    ]
     numbers = np.concatenate([np.empty(0, np.int64), *columns])
     return labels_of(numbers, len(numbers), f"'{tables[0].labels}' of {tables[0].path}")
 
 
-def _column(table: _Table, name: str) -> Iterator[pa.Array]:
-    batches = table.file.iter_batches(_ROWS, columns=[name])
-    while True:
-        try:
-            batch = next(batches, None)
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{table.path} is damaged ({reason(error)}); make or fetch it again") from error
-        if batch is None:
-            return
-        yield batch.column(0)
+def _column(table: _Table, name: str, most: int) -> Iterator[pa.Array]:
+    """The values of a column, so many rows at a time that they take little memory, whatever they repeat."""
+    largest = largest_page(table.stream, _leaf(table, name), f"'{name}' of {table.path}")
+    rows = max(1, min(most, _AT_A_TIME // largest)) if name == table.content else most
+    came = 0
+    try:
+        for batch in table.file.iter_batches(rows, columns=[name]):
+            came += len(batch)
+            if came > table.rows:
+                break
+            yield batch.column(0)
+    except Exception as error:  # a damaged file can make pyarrow raise nearly anything
+        raise DataError(f"{table.path} is damaged ({reason(error)}); make or fetch it again") from error
+    if came != table.rows:
+        raise DataError(
+            f"{table.path} is damaged ('{name}' has not the {table.rows:,} rows that it claims); "
+            "make or fetch it again"
+        )
+
+
+def _leaf(table: _Table, name: str) -> int:
+    """The number of a column among the leaves of the schema."""
+    try:
+        schema = table.file.schema
+        return [schema.column(number).path for number in range(len(schema))].index(name)
+    except Exception as error:  # a damaged file can make pyarrow raise nearly anything
+        raise DataError(f"{table.path} is damaged ({reason(error)}); make or fetch it again") from error
 
 
 def _images(table: _Table) -> Iterator[Encoded]:
-    columns = _column(table, table.images)
-    files = (pc.struct_field(part, "bytes") if _has_bytes(part.type) else part for part in columns)
-    for row, content in enumerate(chain.from_iterable(part.to_pylist() for part in files)):
-        place = f"row {row} of {table.path}"
-        if content is None:
-            raise DataError(f"{place} has no image; leave the row out")
-        yield Encoded(content, place)
+    row = -1
+    for part in _column(table, table.content, _ROWS):
+        files = pc.struct_field(part, "bytes") if pa.types.is_struct(part.type) else part
+        for content in files.to_pylist():
+            row += 1
+            place = f"row {row} of {table.path}"
+            if content is None:
+                raise DataError(f"{place} has no image; leave the row out")
+            yield Encoded(partial(_itself, content), place, len(content))
+
+
+def _itself(content: bytes) -> bytes:
+    return content

@@ -6,6 +6,7 @@ from PIL import Image, ImageOps
 from torch import Tensor
 
 from lqm.utils.errors import DataError
+from lqm.utils.limits import require_memory
 
 SMALLEST = 8
 
@@ -22,6 +23,10 @@ def square(images: Tensor, size: int | None, name: str) -> Tensor:
         check_square(height, width, f"the images of '{name}' are", f"pass --size {suggested(height, width)}")
     if size is None or (height, width) == (size, size):
         return images
+    require_memory(
+        len(images) * images.shape[1] * size**2 * images.element_size(),
+        f"{len(images):,} images of '{name}' of {size}x{size} pixels",
+    )
     result = torch.empty(*images.shape[:2], size, size, dtype=images.dtype)
     for before, after in zip(images.flatten(0, 1), result.flatten(0, 1), strict=True):
         after.copy_(torch.from_numpy(np.array(fit(Image.fromarray(before.numpy()), size))))

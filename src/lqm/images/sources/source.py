@@ -46,6 +46,12 @@ class Images:
             digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
             digest.update(tensor.contiguous().numpy().data)
 
+    def places_by_class(self, classes: int) -> tuple[Tensor, ...]:
+        """The places of the images of each class, in order; in time by the number of images."""
+        order = self.labels.argsort(stable=True)
+        parts: tuple[Tensor, ...] = order.split(self.labels.bincount(minlength=classes).tolist())
+        return parts
+
     def of_class(self, label: int) -> Tensor:
         """The images of one class, as they are stored, [n, C, H, W]."""
         return self.images[self.labels == label]
@@ -60,6 +66,7 @@ class ImageSource:
         recipes: the name of the file of recipes that suit this source.
         published: mean and deviation of the channels that the field normalises by; else they are measured.
         origin: what `load_source` needs to find it again, if it came from there.
+        notes: what a user should know of it, such as test images that are training images too.
     """
 
     name: str
@@ -70,6 +77,7 @@ class ImageSource:
     recipes: str = "own"
     published: tuple[tuple[float, ...], tuple[float, ...]] | None = None
     origin: Mapping[str, Any] | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         for part, images in (("training", self.train), ("test", self.test)):
@@ -86,9 +94,10 @@ class ImageSource:
             )
         for operation in self.augmentation:
             choose(operation, dict.fromkeys(OPERATIONS), "augmentation")
-        for label, class_name in enumerate(self.class_names):
-            if not (self.train.labels == label).any():
-                raise DataError(f"class '{class_name}' of '{self.name}' has no training image; leave it out")
+        counts = self.train.labels.bincount(minlength=len(self.class_names))
+        if (counts == 0).any():
+            class_name = self.class_names[int(counts.argmin())]
+            raise DataError(f"class '{class_name}' of '{self.name}' has no training image; leave it out")
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -99,7 +108,8 @@ class ImageSource:
     @cached_property
     def by_class(self) -> list[Tensor]:
         """The training images of each class, as they are stored."""
-        return [self.train.of_class(label) for label in range(len(self.class_names))]
+        places = self.train.places_by_class(len(self.class_names))
+        return [self.train.images[members] for members in places]
 
     @property
     def mean(self) -> Tensor:
@@ -141,7 +151,7 @@ class ImageSource:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of all images, labels and class names."""
-        digest = hashlib.sha256("\0".join(self.class_names).encode())
+        digest = hashlib.sha256("\0".join(self.class_names).encode("utf-8", "surrogatepass"))
         for images in (self.train, self.test):
             images.add_to(digest)
         return digest.hexdigest()
