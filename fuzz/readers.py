@@ -124,12 +124,11 @@ def _zipped(files: Callable[[], dict[str, bytes]]) -> Callable[[], list[bytes]]:
 
 
 def _picture(content: bytes, folder: Path) -> Path:
-    good = seeds.pictures()[0]
-    for name in ("a", "b"):
-        (folder / name).mkdir(parents=True)
-        for number in range(2):
-            (folder / name / f"{number}.png").write_bytes(good)
-    (folder / "a" / "0.png").write_bytes(content)
+    """A folder of two classes, one picture of which is changed."""
+    for number, inside in enumerate(_once(seeds.folder).values()):
+        place = folder / ("a", "b")[number % 2]
+        place.mkdir(exist_ok=True)
+        (place / f"{number}.png").write_bytes(inside if number else content)
     return folder
 
 

@@ -89,12 +89,12 @@ def parquet() -> list[bytes]:
 
 def idx() -> dict[str, bytes]:
     """The four files of MNIST, of 8 images of 8 x 8."""
-    images = bytes([0, 0, 8, 3]) + np.array([8, 8, 8], ">u4").tobytes() + _PIXELS.tobytes()
+    head = bytes([0, 0, 8, 3]) + np.array([8, 8, 8], ">u4").tobytes()
     labels = bytes([0, 0, 8, 1]) + np.array([8], ">u4").tobytes() + _LABELS.astype(np.uint8).tobytes()
     return {
         f"{part}-{what}-ubyte": content
-        for part in ("train", "t10k")
-        for what, content in (("images-idx3", images), ("labels-idx1", labels))
+        for part, pixels in (("train", _PIXELS), ("t10k", 255 - _PIXELS))
+        for what, content in (("images-idx3", head + pixels.tobytes()), ("labels-idx1", labels))
     }
 
 
@@ -107,11 +107,11 @@ def idx_parts() -> list[bytes]:
 
 def cifar() -> dict[str, bytes]:
     """The pickles of CIFAR-10, of four images each."""
-    images = _RANDOM.integers(0, 256, (4, 3072), dtype=np.uint8)
-    batch = pickle.dumps({b"data": images, b"labels": [0, 1, 0, 1]}, protocol=2)
     names = pickle.dumps({b"label_names": [b"cat", b"dog"]}, protocol=2)
     batches = [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]
-    return {"batches.meta": names} | dict.fromkeys(batches, batch)
+    images = _RANDOM.integers(0, 256, (6, 4, 3072), dtype=np.uint8)
+    content = [pickle.dumps({b"data": rows, b"labels": [0, 1, 0, 1]}, protocol=2) for rows in images]
+    return {"batches.meta": names} | dict(zip(batches, content, strict=True))
 
 
 def pictures() -> list[bytes]:
@@ -120,6 +120,12 @@ def pictures() -> list[bytes]:
     formats = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "BMP", "PPM", "TGA", "ICO")
     modes = [_encoded(picture.convert(mode), "PNG") for mode in ("L", "LA", "P", "1", "RGBA")]
     return [_encoded(picture, kind) for kind in formats] + modes
+
+
+def folder() -> dict[str, bytes]:
+    """Four different pictures."""
+    pixels = _RANDOM.integers(0, 256, (4, 8, 8, 3), dtype=np.uint8)
+    return {str(number): _encoded(Image.fromarray(each), "PNG") for number, each in enumerate(pixels)}
 
 
 def planetoid() -> dict[str, bytes]:
