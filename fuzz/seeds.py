@@ -117,7 +117,7 @@ def cifar() -> dict[str, bytes]:
 def pictures() -> list[bytes]:
     """One picture in each of the usual formats."""
     picture = Image.fromarray(_RANDOM.integers(0, 256, (8, 8, 3), dtype=np.uint8))
-    formats = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "BMP", "PPM", "TGA", "ICO")
+    formats = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "BMP", "PPM", "JPEG2000", "AVIF")
     modes = [_encoded(picture.convert(mode), "PNG") for mode in ("L", "LA", "P", "1", "RGBA")]
     return [_encoded(picture, kind) for kind in formats] + modes
 
