@@ -60,9 +60,13 @@ def test_features_that_are_all_equal_are_noted(write, value, sparse):
         assert any("equal" in note for note in load_graph(path).notes) == (not changed)
 
 
-def test_large_features_within_reason_are_kept(write):
-    x = np.full((20, 3), 9e14, np.float32)
-    assert load_graph(write(x=x)).graph.features.numpy().tolist() == x.tolist()
+@pytest.mark.parametrize(("value", "noted"), [(9e14, True), (-2e6, True), (9e5, False)])
+def test_large_features_within_reason_are_kept_and_noted(write, value, noted):
+    x = np.random.default_rng(0).random((20, 3)).astype(np.float32)
+    x[4, 1] = value
+    source = load_graph(write(x=x))
+    assert source.graph.features.numpy().tolist() == x.tolist()
+    assert any("near 1" in note for note in source.notes) == noted
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from lqm.graphs.sources.features import FEATURES, clean_features, normalised
 from lqm.graphs.sources.labels import ClassNames, clean_labels
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.splits import Split, published_split, random_split
-from lqm.graphs.sources.values import all_equal, check_values
+from lqm.graphs.sources.values import check_values, value_notes
 from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.names import choose
 from lqm.utils.settings import check
@@ -84,8 +84,8 @@ def clean(raw: RawGraph, options: ReadOptions) -> CleanGraph:
         raise DataError(f"{place} has no features; give features {', '.join(first)} or {last} (--features)")
     adjacency, edge_notes = clean_edges(raw.edges, len(labels), place)
     notes = [*raw.notes, *edge_notes, *label_notes]
-    if raw.features is not None and all_equal(features):
-        notes.append("all features of all nodes are equal: only the edges tell nodes apart")
+    if raw.features is not None:
+        notes += value_notes(features)
     if raw.features is None:
         made = str(options.features)
         features = FEATURES[made](adjacency, place)

@@ -9,6 +9,8 @@ from lqm.utils.errors import DataError
 
 # The sum of the squares of a hundred million such values is a float32 still.
 LARGEST = 1e15
+# Networks still train on values up to here without much loss.
+USUAL = 1e6
 # Rows of features that are checked at once, to bound the memory.
 _ROWS = 65_536
 
@@ -33,14 +35,17 @@ def check_values(features: Features, name: str) -> None:
             )
 
 
-def all_equal(features: Features) -> bool:
-    """Whether all values of all nodes are one, so that nothing can be learned from them."""
-    if not issparse(features):
-        return bool(features.min() == features.max())
-    rows, columns = features.shape
-    if features.nnz < rows * columns:
-        return not features.data.any()
-    return bool(features.data.min() == features.data.max())
+def value_notes(features: Features) -> list[str]:
+    """What to know about features that can be computed with, but hardly learned from."""
+    values = features.data if issparse(features) else features
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+    if issparse(features) and features.nnz < features.shape[0] * features.shape[1]:
+        low, high = min(low, 0.0), max(high, 0.0)
+    if low == high:
+        return ["all features of all nodes are equal: only the edges tell nodes apart"]
+    if max(-low, high) > USUAL:
+        return [f"features go from {low:g} to {high:g}: networks learn better from values near 1"]
+    return []
 
 
 def _entry(features: Features, place: int) -> tuple[int, int]:
