@@ -66,7 +66,8 @@ def npy(array):
 
 
 GRAPH = {"edge_index.npy": npy(np.array([[0, 1, 2, 3], [1, 2, 3, 0]])), "y.npy": npy(np.array([0, 1, 0, 1]))}
-IMAGES = {"images.npy": npy(np.zeros((4, 8, 8), np.uint8)), "labels.npy": npy(np.array([0, 1, 0, 1]))}
+PIXELS = np.random.default_rng(0).integers(0, 256, (4, 8, 8), np.uint8)
+IMAGES = {"images.npy": npy(PIXELS), "labels.npy": npy(np.array([0, 1, 0, 1]))}
 MEMBERS = GRAPH | IMAGES
 
 

@@ -51,7 +51,7 @@ _DEFLATE_RATIO, _DEFLATE_SLACK = 1032, 1024
 # The memory that the entry of a member takes, for each of its bytes in the file.
 _ENTRY_RATIO = 16
 _HEADER = 10_000
-_CHUNK = 2**20
+_CHUNK = 2**18
 # The memory of a string of Python besides its characters, and of a place for it.
 _STRING = 96
 _NAMES_SHOWN = 20

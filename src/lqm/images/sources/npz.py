@@ -17,7 +17,7 @@ _KEYS = (
     ("x", "y"),
     ("data", "labels"),
 )
-# How many times the memory of images is taken while they are checked and brought into their order.
+# How many times images are there, besides those of the file, while they are put in order and split.
 _COPIES = 2
 
 
@@ -36,6 +36,7 @@ def read_npz(path: Path) -> Found:
 
 def _images(arrays: Arrays, images: str, labels: str) -> Images:
     array, place = arrays[images], f"'{images}' of {arrays.path}"
-    require_memory(_COPIES * array.nbytes, place)
+    pixel = 4 if array.dtype.kind == "f" else 1
+    require_memory(array.nbytes + _COPIES * pixel * array.size, place)
     pixels = images_of(array, place)
     return Images(pixels, labels_of(arrays[labels], len(pixels), f"'{labels}' of {arrays.path}"))
