@@ -33,6 +33,7 @@ from lqm.report.continual import heat_map
 from lqm.utils.log import warn
 from lqm.utils.names import choose
 from lqm.utils.old_names import begun_with, current_settings
+from lqm.utils.places import note_places, without_places
 from lqm.utils.settings import Count, check
 
 
@@ -102,7 +103,7 @@ class ContinualResult:
         memory = self.repeats[0].memories
         return {
             "config": self.config,
-            "origin": self.origin,
+            "origin": without_places(self.origin),
             "tasks": [list(names) for names in self.tasks],
             "repeats": len(self.repeats),
             "average_accuracy": _spread(self.average_accuracy),
@@ -178,6 +179,7 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
         return learn(None)
     with RunFolder(Path(request.out), plan.config, machine) as folder:
         result = learn(folder.path)
+        note_places(result.origin, result.config["source"]["fingerprint"])
         write_result(folder.path, result.matrices, result.title, result.record(), heat_map)
         return result
 

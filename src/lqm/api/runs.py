@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lqm.banks import EXPERTS, Experts, Sketch
-from lqm.condensed.artefact import DATA_FILE, MANIFEST, read_artefact
+from lqm.condensed.artefact import MANIFEST, read_artefact
+from lqm.condensed.schema import DATA_FILE
 from lqm.engine.run import EVALUATIONS, METRICS, in_use, last_line
 from lqm.evaluation.history import accuracy_of
 from lqm.evaluation.labels import distance_of

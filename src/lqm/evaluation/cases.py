@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lqm.condensed import CondensedSet, load
+from lqm.condensed import CondensedSet, load_described
 from lqm.evaluation.evaluator import Evaluator, refuse_memory
 from lqm.evaluation.labels import budget_of, distinct_labels, key_of, made_of
 from lqm.evaluation.latents import Latents, measure
@@ -38,7 +38,7 @@ def read_cases(
     folders: Sequence[str | Path], evaluator_of: Callable[[CondensedSet], Evaluator]
 ) -> list[Case]:
     """Load sets, each of them once; what is damaged, or the memory of a stream, is refused."""
-    sets = {folder: load(folder) for folder in each_once(folders)}
+    sets = {folder: load_described(folder) for folder in each_once(folders)}
     for condensed in sets.values():
         refuse_memory(condensed.manifest)
     labels = distinct_labels([condensed.manifest for condensed in sets.values()], [*sets])
