@@ -171,7 +171,7 @@ def in_use(path: Path) -> bool:
     import fcntl
 
     try:
-        descriptor = os.open(path / _LOCK, os.O_RDONLY)
+        descriptor = os.open(path / _LOCK, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return False
     try:

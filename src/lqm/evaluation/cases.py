@@ -11,6 +11,7 @@ from lqm.condensed import CondensedSet, load_described
 from lqm.evaluation.evaluator import Evaluator, refuse_memory
 from lqm.evaluation.labels import budget_of, distinct_labels, key_of, made_of
 from lqm.evaluation.latents import Latents, measure
+from lqm.evaluation.origins import require_fits
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ def each_once(folders: Sequence[str | Path]) -> list[Path]:
 
 def latents_of(cases: Sequence[Case], source: Any, *, seed: int = 0) -> Latents:
     """Encode sets of one source by the first network, before its training, of an evaluation by `seed`."""
+    for case in cases:
+        require_fits(case.condensed, source)
     evaluator = cases[0].evaluator
     protocol = evaluator.protocol_of(cases[0].condensed)
     network = evaluator.fresh_network(source, protocol.network, seed, 0)

@@ -5,8 +5,9 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from lqm.condensed import CondensedSet
 from lqm.evaluation.evaluator import Evaluator
-from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.errors import ArtifactError, ConfigError, DataError
 from lqm.utils.places import note_places, noted_places
 
 
@@ -35,6 +36,22 @@ def source_of(
         )
     note_places(data.origin, condensed.get("fingerprint", ""))
     return data
+
+
+def require_fits(condensed: CondensedSet, source: Any) -> None:
+    """Refuse a set whose records are not of the shape of the source's, or are of other classes.
+
+    Raises:
+        ArtifactError: when the manifest says that it was condensed from data that it can't be of.
+    """
+    expected = source.shape if hasattr(source, "shape") else (source.graph.width,)
+    own = [*condensed.data.shape[1:]], len(condensed.class_names)
+    real = [*expected], len(source.class_names)
+    if own != real:
+        raise ArtifactError(
+            f"{condensed.path or 'this set'} has records of shape {own[0]} in {own[1]} classes, and "
+            f"'{source.name}' of {real[0]} in {real[1]}; restore the set from a copy, or condense again"
+        )
 
 
 def _found_again(

@@ -22,7 +22,9 @@ _BYTES_A_LETTER = 32
 _DEEPEST, _LARGEST = 50, 10**300
 
 
-def read_plain_file(path: Path, remedy: str, *, follow: bool = True, copies: int = 1) -> bytes:
+def read_plain_file(
+    path: Path, remedy: str, *, follow: bool = True, copies: int = 1, first: int | None = None
+) -> bytes:
     """The content of a file, unless it is something else (a pipe, a device) or too large.
 
     Args:
@@ -30,6 +32,7 @@ def read_plain_file(path: Path, remedy: str, *, follow: bool = True, copies: int
         remedy: what to do if it can't be read, for the sentence.
         follow: whether it may be a symbolic link.
         copies: how many times as much memory as the file has bytes the reading takes.
+        first: read so many bytes at most; all if not given.
 
     Raises:
         FileNotFoundError: when there is none, or NotADirectoryError.
@@ -45,8 +48,9 @@ def read_plain_file(path: Path, remedy: str, *, follow: bool = True, copies: int
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
                 raise ArtifactError(f"{path} is no plain file; {remedy}")
-            require_memory(copies * found.st_size, str(path))
-            return file.read(found.st_size)
+            wanted = found.st_size if first is None else min(first, found.st_size)
+            require_memory(copies * wanted, str(path))
+            return file.read(wanted)
     except (FileNotFoundError, NotADirectoryError):
         raise
     except (OSError, ValueError) as error:
@@ -93,5 +97,5 @@ def require_fields(kind: TypeAdapter[Any], value: object, path: Path | str, reme
         said = first["msg"].removeprefix("Value error, ")
         reason = said[0].lower() + said[1:]
         raise ArtifactError(
-            f"{path} can't be used: {field} is not as lqm writes it ({reason}); {remedy}"
+            f"{path} is damaged: {field} is not as lqm writes it ({reason}); {remedy}"
         ) from None

@@ -63,6 +63,16 @@ def require_one_source(cases: Sequence[Case]) -> None:
                 f"{case.folder} and {first.folder} were not condensed from the same data ({apart}); "
                 "give a report to each"
             )
+        if _form(case) != _form(first):
+            raise ConfigError(
+                f"{case.folder} and {first.folder} have records of other shapes or classes, though they say "
+                "that they were condensed from the same data; give a report to each"
+            )
+
+
+def _form(case: Case) -> tuple[Any, ...]:
+    """What records of the same data have in common."""
+    return type(case.condensed), case.condensed.data.shape[1:], case.condensed.class_names
 
 
 def page_of_sets(
