@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import torch
 from torch import Tensor
 
+from lqm.api.checking import check_types
 from lqm.api.options import ContinualOptions
 from lqm.api.planning import chosen_distance, open_sketch
 from lqm.api.requests import ContinualRequest, SourceLike
@@ -34,7 +35,6 @@ from lqm.utils.log import warn
 from lqm.utils.names import choose
 from lqm.utils.old_names import begun_with, current_settings
 from lqm.utils.places import note_places, without_places
-from lqm.utils.settings import Count, check
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +143,8 @@ def continual(source: SourceLike, **options: Unpack[ContinualOptions]) -> Contin
 
 def learn_stream(request: ContinualRequest) -> ContinualResult:
     """See `continual`."""
+    check_types(request)
     device = resolve_device(request.device)
-    check("repeats", request.repeats, Count)
-    check("seed", request.seed, int)
     matched = chosen_distance(request.distance)
     before = recorded(request.out)
     known = choose(request.method, CONTINUAL_METHODS, "continual method").setting_names

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from lqm.api.checking import check_options
 from lqm.api.domains import domain_of_set
 from lqm.api.requests import SourceLike
 from lqm.condensed import CondensedSet, load_described
@@ -118,6 +119,18 @@ def evaluate(
     Raises:
         LqmError: when the set is damaged, or the source is not the one that was condensed.
     """
+    check_options(
+        protocol=protocol,
+        kinds=networks,
+        baselines=baselines,
+        source=source,
+        data_dir=data_dir,
+        compile=compile,
+        precision=precision,
+        seed=seed,
+        device=device,
+        show_progress=show_progress,
+    )
     where = resolve_device(device)
     condensed = condensed if isinstance(condensed, CondensedSet) else load_described(condensed)
     refuse_memory(condensed.manifest)

@@ -6,6 +6,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from lqm.api.checking import check_options, check_runs
 from lqm.api.evaluate import evaluator_of
 from lqm.api.requests import SourceLike
 from lqm.engine.randomness import seeded
@@ -53,7 +54,8 @@ def write_report(
     Raises:
         LqmError: when a run is damaged, the runs are not of the same data, or something else stands at `out`.
     """
-    folders = each_once([runs] if isinstance(runs, str | Path) else runs)
+    check_options(out=out, source=source, data_dir=data_dir)
+    folders = each_once(check_runs(runs))
     if not folders:
         raise ConfigError("there is nothing to report on; name one or more runs")
     path = Path(out) if out is not None else _common(folders) / "report.html"

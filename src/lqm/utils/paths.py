@@ -6,6 +6,8 @@ from pathlib import Path
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import shown_value
 
+_LONGEST, _LONGEST_NAME = 4000, 255
+
 
 def as_path(given: object, name: str) -> Path:
     """A path from what the user gave as an argument of that name.
@@ -21,8 +23,14 @@ def as_path(given: object, name: str) -> Path:
         raise ConfigError(
             f"{name} = {shown_value(given)} can't be used: it should be a path such as 'runs/a'"
         )
-    if "\0" in text:
-        raise ConfigError(f"{name} = {shown_value(given)} can't be used: no path has a zero byte")
+    try:
+        longest = max((len(os.fsencode(part)) for part in Path(text).parts), default=0)
+    except UnicodeEncodeError:
+        longest = -1
+    if longest < 0 or "\0" in text:
+        raise ConfigError(f"{name} = {shown_value(given)} can't be used: no path has such a character")
+    if len(text) > _LONGEST or longest > _LONGEST_NAME:
+        raise ConfigError(f"{name} = {shown_value(given)} can't be used: no file system has so long a path")
     return Path(text)
 
 
