@@ -141,7 +141,7 @@ class ImageSource:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of all images, labels and class names."""
-        digest = hashlib.sha256("\0".join(self.class_names).encode())
+        digest = hashlib.sha256("\0".join(self.class_names).encode(errors="surrogatepass"))
         for images in (self.train, self.test):
             images.add_to(digest)
         return digest.hexdigest()
