@@ -207,7 +207,7 @@ def test_a_folder_of_images_from_start_to_end(type_in, tmp_path, photos, quick):
     for part in ("dm-1-cpu", "steps=3", "=herding", "_steps=200"):
         assert part in error
     manifest = json.loads((out / "manifest.json").read_text())
-    assert manifest["origin"] == {"source": str(photos), "size": 8, "test_fraction": 0.25}
+    assert manifest["origin"] == {"source": photos.name, "size": 8, "test_fraction": 0.25}
     assert manifest["class_names"] == ["<b>owl<b>", "cat", "dog"]
     assert manifest["settings"]["init"] == "herding"
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Unpack, overload
 
 import torch
 
+from lqm.api.checking import check_types
 from lqm.api.domains import domain_of_set
 from lqm.api.evaluate import score_entry
 from lqm.api.options import CondenseOptions
@@ -20,7 +21,6 @@ from lqm.evaluation.spread import Spread
 from lqm.methods.plan import Following, Plan, learn
 from lqm.utils.errors import ArtifactError, ConfigError
 from lqm.utils.log import warn
-from lqm.utils.settings import Count, NotNegative, check
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data, Dataset
@@ -57,6 +57,7 @@ def condense(source: SourceLike, **options: Unpack[CondenseOptions]) -> Condense
 
 def run_condensation(request: CondenseRequest) -> CondensedSet:
     """See `condense`."""
+    check_types(request)
     device = resolve_device(request.device)
     _check_following(request)
     plan = plan_condensation(request, device)
@@ -93,9 +94,6 @@ def run_condensation(request: CondenseRequest) -> CondensedSet:
 
 def _check_following(request: CondenseRequest) -> None:
     """Refuse ways to follow a run that can't be."""
-    check("evaluate_every", request.evaluate_every, Count | None)
-    check("seed", request.seed, int)
-    check("checkpoint_seconds", request.checkpoint_seconds, NotNegative)
     if request.tensorboard:
         if request.out is None:
             raise ConfigError("tensorboard writes to the run's folder, and there is none; give one as out")

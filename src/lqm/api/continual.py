@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import torch
 from torch import Tensor
 
+from lqm.api.checking import check_types
 from lqm.api.options import ContinualOptions
 from lqm.api.planning import chosen_distance, open_sketch
 from lqm.api.requests import ContinualRequest, SourceLike
@@ -33,7 +34,7 @@ from lqm.report.continual import heat_map
 from lqm.utils.log import warn
 from lqm.utils.names import choose
 from lqm.utils.old_names import begun_with, current_settings
-from lqm.utils.settings import Count, check
+from lqm.utils.places import note_places, without_places
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,7 @@ class ContinualResult:
         memory = self.repeats[0].memories
         return {
             "config": self.config,
-            "origin": self.origin,
+            "origin": without_places(self.origin),
             "tasks": [list(names) for names in self.tasks],
             "repeats": len(self.repeats),
             "average_accuracy": _spread(self.average_accuracy),
@@ -142,9 +143,8 @@ def continual(source: SourceLike, **options: Unpack[ContinualOptions]) -> Contin
 
 def learn_stream(request: ContinualRequest) -> ContinualResult:
     """See `continual`."""
+    check_types(request)
     device = resolve_device(request.device)
-    check("repeats", request.repeats, Count)
-    check("seed", request.seed, int)
     matched = chosen_distance(request.distance)
     before = recorded(request.out)
     known = choose(request.method, CONTINUAL_METHODS, "continual method").setting_names
@@ -178,6 +178,7 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
         return learn(None)
     with RunFolder(Path(request.out), plan.config, machine) as folder:
         result = learn(folder.path)
+        note_places(result.origin, result.config["source"]["fingerprint"])
         write_result(folder.path, result.matrices, result.title, result.record(), heat_map)
         return result
 

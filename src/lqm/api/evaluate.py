@@ -8,16 +8,17 @@ from typing import Any
 import torch
 from torch import nn
 
+from lqm.api.checking import check_options
 from lqm.api.domains import domain_of_set
 from lqm.api.requests import SourceLike
-from lqm.condensed import CondensedSet, load
+from lqm.condensed import CondensedSet, load_described
 from lqm.engine import resolve_device
 from lqm.engine.progress import Progress
 from lqm.evaluation.evaluator import Evaluator, entry_of, refuse_memory
 from lqm.evaluation.faults import faults_of
 from lqm.evaluation.labels import mosaics_of
 from lqm.evaluation.markdown import score_markdown
-from lqm.evaluation.origins import source_of
+from lqm.evaluation.origins import require_fits, source_of
 from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.scores import Score
 from lqm.evaluation.verdict import verdict_of
@@ -118,8 +119,20 @@ def evaluate(
     Raises:
         LqmError: when the set is damaged, or the source is not the one that was condensed.
     """
+    check_options(
+        protocol=protocol,
+        kinds=networks,
+        baselines=baselines,
+        source=source,
+        data_dir=data_dir,
+        compile=compile,
+        precision=precision,
+        seed=seed,
+        device=device,
+        show_progress=show_progress,
+    )
     where = resolve_device(device)
-    condensed = condensed if isinstance(condensed, CondensedSet) else load(condensed)
+    condensed = condensed if isinstance(condensed, CondensedSet) else load_described(condensed)
     refuse_memory(condensed.manifest)
     evaluator = evaluator_of(condensed)
     chosen = choose(protocol, evaluator.protocols, "protocol") if protocol else None
@@ -130,6 +143,7 @@ def evaluate(
     rules = chosen or evaluator.protocol_of(condensed)
     makers = _makers(evaluator, networks) or {rules.network: None}
     data = source_of(evaluator, condensed.manifest, source, data_dir)
+    require_fits(condensed, data)
     for name, maker in makers.items():
         evaluator.fresh_network(data, maker or name, seed, 0)
     sets: dict[str, Callable[[int], Any]] = {}

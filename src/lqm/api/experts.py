@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Unpack
 
+from lqm.api.checking import check_types
 from lqm.api.domains import domain_of
 from lqm.api.options import ExpertsOptions
 from lqm.api.requests import CondenseRequest, ExpertsRequest, SketchRequest, SourceLike
@@ -22,7 +23,9 @@ from lqm.methods.plan import as_text
 from lqm.methods.spec import ExpertsNeeded, MethodSpec
 from lqm.utils.errors import ConfigError
 from lqm.utils.log import warn
-from lqm.utils.settings import Count, check, make_settings
+from lqm.utils.settings import make_settings
+
+_MOST_SNAPSHOTS = 10**6
 
 
 def experts(source: SourceLike, *, out: str | Path, **options: Unpack[ExpertsOptions]) -> Experts:
@@ -45,9 +48,12 @@ def experts(source: SourceLike, *, out: str | Path, **options: Unpack[ExpertsOpt
 
 def train_experts(request: ExpertsRequest) -> Experts:
     """See `experts`."""
-    for name in ("networks", "epochs"):
-        check(name, getattr(request, name), Count)
-    check("seed", request.seed, int)
+    check_types(request)
+    if (asked := request.networks * request.epochs) > _MOST_SNAPSHOTS:
+        raise ConfigError(
+            f"{request.networks:,} networks of {request.epochs:,} epochs are {asked:,} snapshots; ask for "
+            f"{_MOST_SNAPSHOTS:,} at most"
+        )
     if request.out is None:
         raise ConfigError("experts need a folder; give one as out")
     domain = domain_of(request)

@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from lqm.api.checking import check_options, check_runs
 from lqm.api.evaluate import evaluator_of
 from lqm.api.requests import SourceLike
 from lqm.evaluation.cases import Case
@@ -14,6 +15,7 @@ from lqm.report.figures.style import house_style, save
 from lqm.report.figures.subjects import LeftOut, read_subjects
 from lqm.utils.errors import ArtifactError, ConfigError, DataError
 from lqm.utils.log import warn
+from lqm.utils.paths import as_path
 
 
 def write_figures(
@@ -37,10 +39,11 @@ def write_figures(
     Raises:
         LqmError: when a run is damaged, `to` is no folder, or nothing can be drawn.
     """
-    folders = [Path(runs)] if isinstance(runs, str | Path) else [Path(run) for run in runs]
+    check_options(source=source, data_dir=data_dir)
+    folders = check_runs(runs)
     if not folders:
         raise ConfigError("there is nothing to draw; name one or more runs, or folders of `lqm continual`")
-    folder = Path(to)
+    folder = as_path(to, "to")
     found = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not found.is_dir():
         raise ArtifactError(f"{found} is a file; choose a folder for the figures")

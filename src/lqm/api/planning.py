@@ -123,4 +123,4 @@ def open_sketch(path: str | Path | None, config: dict[str, Any]) -> Sketch | Non
     if path is None:
         return None
     before = config.get("sketch")
-    return Sketch(path, int(before["encoders"]) if before else None)
+    return Sketch(path, before.get("encoders") if before else None)

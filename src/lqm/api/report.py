@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from lqm.api.checking import check_options, check_runs
 from lqm.api.evaluate import evaluator_of
 from lqm.api.requests import SourceLike
 from lqm.engine.randomness import seeded
@@ -25,7 +27,7 @@ from lqm.report.page import require_ours, write_page
 from lqm.report.page.content import Page, Real, page_of_sets, require_one_source
 from lqm.report.page.gallery import RealImages
 from lqm.report.page.streams import page_of_streams, require_same_tasks
-from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.errors import ArtifactError, ConfigError, DataError
 from lqm.utils.log import warn
 from lqm.utils.pixels import pixels
 
@@ -52,7 +54,8 @@ def write_report(
     Raises:
         LqmError: when a run is damaged, the runs are not of the same data, or something else stands at `out`.
     """
-    folders = each_once([runs] if isinstance(runs, str | Path) else runs)
+    check_options(out=out, source=source, data_dir=data_dir)
+    folders = each_once(check_runs(runs))
     if not folders:
         raise ConfigError("there is nothing to report on; name one or more runs")
     path = Path(out) if out is not None else _common(folders) / "report.html"
@@ -117,10 +120,19 @@ def _memory_latents(
     data, missing = _real_data(NODES, manifest, source, data_dir)
     if data is None:
         return None, missing
-    tasks = make_stream(data, **config["stream"])
-    spec = config["settings"]["classifier"]
+    known = signature(make_stream).parameters
+    tasks = make_stream(data, **{name: word for name, word in config["stream"].items() if name in known})
+    width = tasks.tasks[0].graph.width
+    for stream in streams:
+        for memory in stream.memories:
+            if memory.features.shape[1] != width or len(stream.memories) != len(tasks.tasks):
+                raise ArtifactError(
+                    f"{memory.path} does not fit the graph of {stream.folder}, whose nodes have {width} "
+                    f"features and make {len(tasks.tasks)} tasks; restore it from a copy"
+                )
+    spec = config["settings"].get("classifier", "gcn")
     with seeded(config["seed"], "report"):
-        network = make_network(spec, tasks.tasks[0].graph.width, len(tasks.class_names))
+        network = make_network(spec, width, len(tasks.class_names))
     memories = [stream.memories for stream in streams]
     return measure(describe(spec), memory_latents(network, tasks, memories)), ""
 
@@ -135,4 +147,6 @@ def _real_data(
         if source is not None or data_dir is not None:
             raise
         warn(f"{error}; the page is made without the real data")
-        return None, str(error)
+        # The sentence may say where they were on this machine, and the page may be given away.
+        gone = f"'{manifest['source']['name']}' is not where it was"
+        return None, gone if manifest.get("origin") else str(error)

@@ -1,6 +1,5 @@
 """All runs below a folder, each with its state and how far it has come."""
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -8,23 +7,33 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lqm.banks import EXPERTS, Experts, Sketch
-from lqm.condensed.artefact import DATA_FILE, MANIFEST, read_artefact
+from lqm.banks import EXPERTS, SKETCH, Experts, Sketch
+from lqm.condensed.artefact import MANIFEST, read_artefact
+from lqm.condensed.schema import DATA_FILE
+from lqm.engine.record import RECORD, read_record
 from lqm.engine.run import EVALUATIONS, METRICS, in_use, last_line
 from lqm.evaluation.history import accuracy_of
 from lqm.evaluation.labels import distance_of
 from lqm.evaluation.spread import Spread
+from lqm.evaluation.streams import is_stream, read_stream
 from lqm.evaluation.table import CONDENSED, scores_in
 from lqm.report.run_table import RunSummary
-from lqm.utils.errors import ArtifactError
+from lqm.utils.errors import ArtifactError, LqmError
+from lqm.utils.log import warn
+from lqm.utils.own_files import read_plain_file
+from lqm.utils.paths import as_path
+from lqm.utils.sentences import reason
 
 Config = dict[str, Any]
 
-_RUN, _RESULT = "run.json", "result.json"
+# The seal is at the head of a manifest.
+_HEAD = 4096
+_REMEDY = "delete it or restore it from a copy"
 
 
 def find_runs(folder: Path) -> list[RunSummary]:
     """Every run at or below a folder, the one that changed last first; ArtifactError if there is none."""
+    folder = as_path(folder, "folder")
     if not folder.is_dir():
         raise ArtifactError(f"there is no folder {folder}; name one that holds runs, as in `lqm runs runs`")
     runs = [_summary(path) for path in _run_folders(folder)]
@@ -36,58 +45,78 @@ def find_runs(folder: Path) -> list[RunSummary]:
 
 
 def _run_folders(folder: Path) -> Iterator[Path]:
-    """The folders of runs, without those that belong to a run."""
-    for place, below, files in os.walk(folder):
+    """The folders of runs, without those that belong to a run; links are not followed."""
+    for place, below, files in os.walk(folder, onerror=_warn_of):
         ours = any(DATA_FILE.fullmatch(name) for name in files) or (
             MANIFEST in files and _is_sealed(Path(place))
         )
-        if _RUN in files or ours:
+        # A folder that is called run.json is none of ours, and what lies in it may be.
+        if RECORD in files or ours:
             below.clear()
             yield Path(place)
         below[:] = [name for name in below if not name.startswith(".")]
 
 
+def _warn_of(error: OSError) -> None:
+    warn(f"{error.filename} is left out: it can't be looked into ({error.strerror})")
+
+
 def _is_sealed(folder: Path) -> bool:
     """Whether a manifest is one of ours: others call their files so too."""
     try:
-        return b'"seal"' in (folder / MANIFEST).read_bytes()
-    except OSError:
+        return b'"seal"' in read_plain_file(folder / MANIFEST, "", first=_HEAD)
+    except (OSError, LqmError):
         return False
 
 
 def _summary(folder: Path) -> RunSummary:
     run = RunSummary(folder, "stopped", _last_change(folder))
-    damaged = f"{folder / _RUN} is damaged or no record of a run; delete {folder} or restore it from a copy"
     try:
-        stored = json.loads((folder / _RUN).read_bytes()) if (folder / _RUN).exists() else {"config": {}}
-        config = stored["config"]
-        if "sketched" in config:
-            run = _sketch(run, config["sketched"])
-        elif list(config) == [EXPERTS.entry]:
-            run = _experts(run, config[EXPERTS.entry])
-        elif "stream" in config:
-            run = _stream(run, config)
-        else:
-            run = _condensation(run, config, stored.get("steps", 0))
-    except ArtifactError as error:
+        run = _described_by_record(run)
+    except LqmError as error:
         run = replace(run, state="broken", problem=str(error))
-    except (OSError, KeyError, TypeError, AttributeError, ValueError):
-        run = replace(run, state="broken", problem=damaged)
+    except (
+        OSError,
+        ArithmeticError,
+        LookupError,
+        RuntimeError,
+        TypeError,
+        AttributeError,
+        ValueError,
+    ) as error:
+        # A folder beside the good ones may be anything, and must not hide them.
+        run = replace(run, state="broken", problem=f"{folder} can't be listed ({reason(error)}); {_REMEDY}")
     return replace(run, state="running", problem="") if in_use(folder) else run
+
+
+def _described_by_record(run: RunSummary) -> RunSummary:
+    try:
+        stored = read_record(run.folder, f"delete {run.folder} or restore it from a copy")
+    except FileNotFoundError:
+        stored = {"config": {}}
+    config = stored["config"]
+    if SKETCH.entry in config:
+        return _sketch(run, config[SKETCH.entry])
+    if list(config) == [EXPERTS.entry]:
+        return _experts(run, config[EXPERTS.entry])
+    if "stream" in config:
+        return _stream(run, config)
+    return _condensation(run, config, stored.get("steps", 0))
 
 
 def _condensation(run: RunSummary, config: Config, asked: int) -> RunSummary:
     """A run, or a set that was saved without its run."""
-    last = last_line(run.folder / METRICS)
+    last = _last_line(run.folder / METRICS)
     made, manifest = int(last["step"]) + 1 if last else 0, Config()
     if (run.folder / MANIFEST).exists() or not config:
         try:
             manifest = read_artefact(run.folder)[1]
-        except ArtifactError as error:
+        except LqmError as error:
             run = replace(run, state="broken", problem=str(error))
     # A finished run may have been continued since.
-    if manifest and manifest["steps"] >= made:
-        run, made, asked = replace(run, state="done"), manifest["steps"], 0
+    steps = manifest.get("steps", 0)
+    if manifest and steps >= made:
+        run, made, asked = replace(run, state="done"), steps, 0
     if not (config or manifest):
         return run
     known = config or manifest
@@ -100,47 +129,49 @@ def _condensation(run: RunSummary, config: Config, asked: int) -> RunSummary:
 
 
 def _experts(run: RunSummary, config: Config) -> RunSummary:
-    run = replace(run, method="experts", source=config["source"]["name"])
+    run = replace(run, method="experts", source=_source(config))
     if not EXPERTS.paths(run.folder):
         return run
     try:
         bank = Experts(run.folder)
         return replace(run, state="done", size=f"{bank.networks:,}", steps=f"{bank.epochs:,}")
-    except ArtifactError:
+    except LqmError:
         return run
 
 
 def _sketch(run: RunSummary, config: Config) -> RunSummary:
     run = _described(run, config, "sketch for ")
-    run = replace(run, size=f"≤ {config['max_per_class']}", steps="0")
+    run = replace(run, size=f"≤ {config.get('max_per_class', '-')}", steps="0")
     if not any(run.folder.glob("encoder-*.safetensors")):
         return run
     try:
         return replace(run, state="done", steps=f"{Sketch(run.folder).encoders:,}")
-    except ArtifactError as error:
+    except LqmError as error:
         return replace(run, state="broken", problem=str(error))
 
 
 def _stream(run: RunSummary, config: Config) -> RunSummary:
-    run = replace(_described(run, config, "stream by "), size=str(config["budget"] or "-"))
-    path = run.folder / _RESULT
-    if not path.exists():
+    run = replace(_described(run, config, "stream by "), size=str(config.get("budget") or "-"))
+    if not is_stream(run.folder):
         return run
     try:
-        each = json.loads(path.read_bytes())["average_accuracy"]["each"]
+        each = read_stream(run.folder)["average_accuracy"]["each"]
         return replace(run, state="done", accuracy=Spread(tuple(each)))
-    except (OSError, ValueError, KeyError, TypeError):
-        problem = f"{path} is damaged; give its `lqm continual` command again"
-        return replace(run, state="broken", problem=problem)
+    except LqmError as error:
+        return replace(run, state="broken", problem=str(error))
 
 
 def _described(run: RunSummary, config: Config, what: str = "") -> RunSummary:
     return replace(
         run,
-        method=what + config["method"],
+        method=what + config.get("method", "-"),
         distance=distance_of(config) or "-",
-        source=config["source"]["name"],
+        source=_source(config),
     )
+
+
+def _source(config: Config) -> str:
+    return str(config.get("source", {}).get("name", "-"))
 
 
 def _accuracy(folder: Path, manifest: Config) -> Spread | None:
@@ -148,8 +179,13 @@ def _accuracy(folder: Path, manifest: Config) -> Spread | None:
     if rows := [row for row in scores_in(manifest) if row.training_set == CONDENSED]:
         own = [row for row in rows if row.protocol == manifest.get("evaluation")]
         return (own or rows)[0].spread
-    last = last_line(folder / EVALUATIONS)
+    last = _last_line(folder / EVALUATIONS)
     return accuracy_of(last) if last else None
+
+
+def _last_line(path: Path) -> Config | None:
+    """The last record of a log, unless it is a pipe or something else that is no file."""
+    return last_line(path) if path.is_file() else None
 
 
 def _last_change(folder: Path) -> float:
@@ -161,4 +197,6 @@ def _last_change(folder: Path) -> float:
                 # A running process may have replaced it meanwhile.
                 with suppress(OSError):
                     times.append(os.stat(os.path.join(place, name)).st_mtime)
-    return max(times, default=folder.stat().st_mtime)
+    with suppress(OSError):
+        times.append(0.0 if times else folder.stat().st_mtime)
+    return max(times, default=0.0)

@@ -4,6 +4,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from lqm.api.checking import check_types
 from lqm.api.domains import domain_of
 from lqm.api.experts import experts_for
 from lqm.api.options import SketchOptions
@@ -18,7 +19,7 @@ from lqm.methods.plan import as_text
 from lqm.utils.errors import ConfigError
 from lqm.utils.log import warn
 from lqm.utils.names import choose
-from lqm.utils.settings import Count, check, make_settings
+from lqm.utils.settings import make_settings
 
 
 def sketch(source: SourceLike, *, out: str | Path, **options: Unpack[SketchOptions]) -> Sketch:
@@ -43,10 +44,7 @@ def make_sketch(request: SketchRequest) -> Sketch:
     """See `sketch`."""
     if request.out is None:
         raise ConfigError("a sketch needs a folder; give one as out")
-    for name in ("encoders", "max_per_class"):
-        check(name, getattr(request, name), Count)
-    check("seed", request.seed, int)
-    check("real_batch", request.real_batch, Count | None)
+    check_types(request)
     if request.classes_per_task is None:
         for name in ("order", "order_seed", "inter_task_edges", "remainder", "split_seed"):
             if getattr(request, name) != getattr(SketchRequest, name):

@@ -1,7 +1,6 @@
 """A bank: numbered shards in a folder, memory-mapped, each with the hash of its content in its name."""
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from lqm.engine import Config, RunFolder
+from lqm.engine.record import read_record
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import short_hash, write_atomically
 from lqm.utils.log import warn
@@ -165,9 +165,10 @@ def is_intact(path: Path, remedy: str) -> bool:
 def _read_config(path: Path, kind: BankKind) -> Config:
     right = f"name a folder that `{kind.command}` has made"
     try:
-        config: Config = json.loads((path / "run.json").read_bytes())["config"][kind.entry]
-    except FileNotFoundError:
+        config: Config = read_record(path, right)["config"]
+    except (FileNotFoundError, NotADirectoryError):
         raise ArtifactError(f"{path} does not hold {kind.name}; {right}") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ArtifactError(f"{path} holds something else than {kind.name}; {right}") from error
-    return config
+    if kind.entry not in config:
+        raise ArtifactError(f"{path} holds something else than {kind.name}; {right}")
+    own: Config = config[kind.entry]
+    return own

@@ -8,8 +8,13 @@ from lqm.banks.bank import Bank
 from lqm.banks.sketch import Sketch
 from lqm.distances import DISTANCES, Distance
 from lqm.distances.grid import needs
-from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.errors import ArtifactError, ConfigError, DataError
 from lqm.utils.settings import make_settings
+
+_NEEDED = {
+    "sketched": ("source", "method", "max_per_class", "seed", "settings"),
+    "experts": ("source", "settings"),
+}
 
 
 def require_fine_enough(sketch: Sketch, distance: Distance | None, records: int) -> None:
@@ -43,9 +48,16 @@ def require_same_source(
         stream: the options of the stream of its tasks; None for the whole source.
 
     Raises:
+        ArtifactError: if the bank does not say what it was made of.
         ConfigError: if the bank is of another stream, or one of the two is of a stream and the other is not.
         DataError: if its data are not the same.
     """
+    for name in _NEEDED[bank.kind.entry]:
+        if name not in bank.config:
+            raise ArtifactError(
+                f"run.json in {bank.path} says no '{name}'; restore it from a copy, or call "
+                f"`{bank.kind.command}` for another folder"
+            )
     if bank.config.get("stream") != stream:
         raise ConfigError(
             f"what is in {bank.path} was made of {_in_words(bank.config.get('stream'))}, and this is "

@@ -14,6 +14,7 @@ def compare(runs: Runs, /) -> None:
     from rich.console import Console
 
     import lqm
+    from lqm.condensed import load_described
     from lqm.evaluation.comparison import copies
     from lqm.evaluation.streams import is_stream
     from lqm.report.comparison import NOTE, STREAM_NOTE, comparison_tables, stream_tables
@@ -22,7 +23,7 @@ def compare(runs: Runs, /) -> None:
     if not folders:
         raise lqm.LqmError("there is nothing to compare; name one or more runs")
     streams = [run for run in folders if is_stream(run)]
-    sets = [lqm.load(run) for run in folders if run not in streams]
+    sets = [load_described(run) for run in folders if run not in streams]
     console = Console()
     if streams:
         console.print(*stream_tables(streams), STREAM_NOTE, sep="\n", highlight=False)

@@ -11,7 +11,7 @@ from lqm import __version__
 from lqm.cli import COMMANDS
 from lqm.utils.allocator import tune_allocator
 from lqm.utils.errors import LqmError, StoppedError
-from lqm.utils.names import choose
+from lqm.utils.names import choose, printable
 
 
 def main() -> None:
@@ -20,6 +20,9 @@ def main() -> None:
     # other processes a step of DM took 9 times as long. GNU OpenMP reads this when torch is loaded.
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     tune_allocator()
+    if hasattr(sys.stdout, "reconfigure"):
+        # The name of a file may hold bytes that are no text.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         _dispatch(sys.argv[1:])
     except StoppedError as error:
@@ -66,5 +69,5 @@ def _in_one_line(command: Callable[..., Any]) -> Callable[..., None]:
 
 
 def _fail(message: object, code: int) -> NoReturn:
-    print(f"lqm: {message}", file=sys.stderr)
+    print(f"lqm: {printable(str(message))}", file=sys.stderr)
     sys.exit(code)

@@ -6,21 +6,22 @@ import re
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from lqm.condensed.old_scores import current_scores
-from lqm.utils.errors import ArtifactError
+from lqm.condensed.schema import DATA_FILE, MANIFEST_FIELDS
+from lqm.condensed.tensors import read_tensors
+from lqm.utils.errors import ArtifactError, ConfigError
 from lqm.utils.files import is_temporary, remove_temporaries, write_atomically
 from lqm.utils.old_names import current_config
+from lqm.utils.own_files import parse_json, read_plain_file, require_fields
 
 # 2: images may be mosaics, which a reader of 1 would train on as they are; networks are named by a spec.
 # 3: nodes of a graph too.
 FORMAT = 3
 _READ = (2, 3)
 MANIFEST = "manifest.json"
-DATA_FILE = re.compile(r"data-[0-9a-f]{12}\.safetensors")
 _SEAL = re.compile(rb'"seal": "([0-9a-f]{64})"')
 _NO_SEAL = b'"seal": "' + b"0" * 64 + b'"'
 
@@ -64,44 +65,53 @@ def require_free(folder: Path) -> None:
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the manifest, sealed: its `seal` is the SHA-256 of all its other bytes."""
     head = {"format": FORMAT, "seal": "0" * 64}
-    content = json.dumps(head | manifest | head, indent=2, ensure_ascii=False).encode() + b"\n"
+    content = (
+        json.dumps(head | manifest | head, indent=2, ensure_ascii=False).encode(errors="backslashreplace")
+        + b"\n"
+    )
     seal = hashlib.sha256(content).hexdigest().encode()
     write_atomically(folder / MANIFEST, content.replace(_NO_SEAL, b'"seal": "' + seal + b'"', 1))
 
 
 def read_artefact(folder: Path) -> tuple[dict[str, Tensor], Manifest]:
-    """Read tensors and manifest, after checking every byte of them."""
-    manifest = _read_manifest(folder / MANIFEST)
+    """Read tensors and manifest, after checking every byte, field and number of them."""
+    manifest = read_manifest(folder)
     path = folder / manifest["data"]["file"]
     try:
-        content = path.read_bytes()
+        content = read_plain_file(path, _REMEDY, follow=False, copies=2)
     except OSError as error:
         raise ArtifactError(f"{path} can't be read ({error.strerror}); {_REMEDY}") from error
     if hashlib.sha256(content).hexdigest() != manifest["data"]["sha256"]:
         raise ArtifactError(f"{path} is damaged: its SHA-256 is not the one in {MANIFEST}; {_REMEDY}")
-    return load_tensors(content), manifest
+    return read_tensors(content, path, manifest, _REMEDY), manifest
 
 
 _REMEDY = "restore it from a copy, or condense again"
 
 
-def _read_manifest(path: Path) -> Manifest:
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest alone, after checking its seal and its fields."""
+    path = folder / MANIFEST
     try:
-        content = path.read_bytes()
+        content = read_plain_file(path, _REMEDY)
     except (FileNotFoundError, NotADirectoryError):
-        raise ArtifactError(_why_no_set(path.parent)) from None
-    except OSError as error:
-        raise ArtifactError(f"{path} can't be read ({error.strerror}); {_REMEDY}") from error
+        raise ArtifactError(_why_no_set(folder)) from None
     found = _SEAL.search(content)
     bare = content[: found.start()] + _NO_SEAL + content[found.end() :] if found else b""
     if not found or hashlib.sha256(bare).hexdigest().encode() != found[1]:
         raise ArtifactError(f"{path} is damaged or was edited: it does not fit its own seal; {_REMEDY}")
-    manifest: Manifest = current_scores(current_config(json.loads(content)))
-    if manifest["format"] not in _READ:
+    stored = parse_json(content, path, _REMEDY)
+    format_ = stored.get("format") if isinstance(stored, dict) else None
+    if isinstance(format_, int) and format_ not in _READ:
         raise ArtifactError(
-            f"{path} has format {manifest['format']}, this version of lqm reads {_READ[0]} to {_READ[-1]}; "
+            f"{path} has format {format_}, this version of lqm reads {_READ[0]} to {_READ[-1]}; "
             "use the version that wrote it"
         )
+    require_fields(MANIFEST_FIELDS, stored, path, _REMEDY)
+    try:
+        manifest: Manifest = current_scores(current_config(stored))
+    except ConfigError as error:
+        raise ArtifactError(f"the settings in {path} can't be used: {error}") from None
     return manifest
 
 

@@ -8,6 +8,8 @@ from torch import Tensor
 
 from lqm.condensed.artefact import Manifest, read_artefact, require_free, write_artefact, write_manifest
 from lqm.utils.errors import ArtifactError
+from lqm.utils.paths import as_path
+from lqm.utils.places import note_places, without_places
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +47,13 @@ class CondensedSet:
         Raises:
             ArtifactError: when the folder can't be written or holds something else.
         """
-        require_free(Path(path))
-        return self.write(Path(path))
+        folder = as_path(path, "path")
+        require_free(folder)
+        return self.write(folder)
 
     def write(self, folder: Path) -> Self:
         """Write to a folder that may be written to, such as that of the run which made the set."""
-        manifest = self.manifest | {"class_names": list(self.class_names)}
+        manifest = to_give_away(self.manifest) | {"class_names": list(self.class_names)}
         return replace(self, manifest=write_artefact(folder, self.tensors(), manifest), path=folder)
 
     def with_score(self, score: Manifest) -> Self:
@@ -75,3 +78,12 @@ class CondensedSet:
         if self.path is not None:
             write_manifest(self.path, manifest)
         return replace(self, manifest=manifest)
+
+
+def to_give_away(manifest: Manifest) -> Manifest:
+    """A manifest that does not say where on this machine the data stand; the cache says it in its place."""
+    origin = manifest.get("origin")
+    if origin is None:
+        return manifest
+    note_places(origin, manifest.get("source", {}).get("fingerprint", ""))
+    return manifest | {"origin": without_places(origin)}

@@ -1,13 +1,13 @@
 """A condensed set for other tools: its records in formats that they read, none of which is pickle."""
 
 import json
-import os
 import re
 import shutil
 import unicodedata
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,13 +21,15 @@ from lqm.condensed.sheet import as_png, contact_sheet
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import write_atomically
 from lqm.utils.names import choose
+from lqm.utils.paths import as_path
 
 _CLASSES = "classes.json"
-_UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
+# What some file system takes for something else, control characters, and halves of what is no text.
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f/\\:*?"<>|\ud800-\udfff]')
 _LONGEST_NAME = 60
 
 
-def export(condensed: CondensedSet, to: str, path: Path) -> Path:
+def export(condensed: CondensedSet, to: str, path: str | Path) -> Path:
     """Write the records of a set, mosaics cut into their cells, for other tools.
 
     Args:
@@ -47,6 +49,9 @@ def export(condensed: CondensedSet, to: str, path: Path) -> Path:
     """
     of_nodes = isinstance(condensed, CondensedNodes)
     suffix, write = choose(to, *((NODE_EXPORTS, "export of nodes") if of_nodes else (EXPORTS, "export")))
+    path = as_path(path, "path")
+    if not path.name:
+        raise ArtifactError(f"'{path}' is no name for an export; name a file or a new folder")
     if path.suffix != suffix and to != "folder":
         path = path.parent / (path.name + suffix)
     try:
@@ -89,8 +94,7 @@ def _write_folder(condensed: CondensedImages, path: Path) -> None:
     images, labels = condensed.records()
     folders = safe_names(condensed.class_names)
     path = path.resolve()
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
+    partial = path.with_name(f".{token_hex(8)}.partial")
     try:
         partial.mkdir(parents=True)
         for label, folder in enumerate(folders):
@@ -101,7 +105,8 @@ def _write_folder(condensed: CondensedImages, path: Path) -> None:
             {"label": label, "name": name, "folder": folder}
             for label, (name, folder) in enumerate(zip(condensed.class_names, folders, strict=True))
         ]
-        (partial / _CLASSES).write_text(json.dumps(classes, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        listed = json.dumps(classes, indent=2, ensure_ascii=False) + "\n"
+        (partial / _CLASSES).write_bytes(listed.encode(errors="backslashreplace"))
         if path.exists():
             path.rmdir()
         partial.rename(path)
@@ -119,7 +124,7 @@ def _save_npz(path: Path, class_names: Sequence[str], **arrays: NDArray[Any]) ->
 def _write_npz(condensed: CondensedImages, path: Path) -> None:
     """Images float32 [R, C, H, W] in [0, 1], labels int64 [R], class_names, and mean and std to normalise."""
     images, labels = condensed.records()
-    mean, std = (np.array(condensed.manifest["preprocessing"][name], np.float32) for name in ("mean", "std"))
+    mean, std = (np.array(condensed.preprocessing[name], np.float32) for name in ("mean", "std"))
     names = condensed.class_names
     _save_npz(path, names, images=images.float().numpy(), labels=labels.long().numpy(), mean=mean, std=std)
 
@@ -149,7 +154,7 @@ def _write_torch(condensed: CondensedImages, path: Path) -> None:
     images, labels = condensed.dataset().tensors
     metadata = {
         "class_names": json.dumps(condensed.class_names),
-        "preprocessing": json.dumps(condensed.manifest["preprocessing"]),
+        "preprocessing": json.dumps(condensed.preprocessing),
     }
     tensors = {"images": images.contiguous(), "labels": labels.contiguous()}
     write_atomically(path, save_tensors(tensors, metadata))

@@ -8,7 +8,8 @@ from torch.utils.data import TensorDataset
 
 from lqm.condensed.condensed_set import CondensedSet
 from lqm.condensed.mosaic import expand
-from lqm.utils.errors import DataError
+from lqm.utils.errors import ArtifactError, DataError
+from lqm.utils.limits import require_memory
 from lqm.utils.pixels import pixels
 
 
@@ -26,6 +27,7 @@ class CondensedImages(CondensedSet):
     def records(self) -> tuple[Tensor, Tensor]:
         """Images and labels to train on, in [0, 1]: `images`, or the cells of these if they are mosaics."""
         factor = self.manifest.get("mosaic", 1)
+        require_memory(factor**2 * self.images.nbytes, f"what the mosaics in {self.path or 'this set'} hold")
         return expand(self.images, factor), self.labels.repeat_interleave(factor**2)
 
     def dataset(self) -> TensorDataset:
@@ -33,9 +35,24 @@ class CondensedImages(CondensedSet):
         images, labels = self.records()
         return TensorDataset(self.normalised(images), labels)
 
+    @property
+    def preprocessing(self) -> dict[str, list[float]]:
+        """By which mean and standard deviation of each channel the images are normalised.
+
+        Raises:
+            ArtifactError: when the manifest does not say it.
+        """
+        if "preprocessing" not in self.manifest:
+            where = f"the manifest in {self.path}" if self.path else "the manifest of this set"
+            raise ArtifactError(
+                f"{where} says no 'preprocessing'; it should say the mean and std of each channel"
+            )
+        found: dict[str, list[float]] = self.manifest["preprocessing"]
+        return found
+
     def normalised(self, images: Tensor) -> Tensor:
         """Bring pixels, in [0, 1] or uint8, of this set or of a test set, to what a network is to be fed."""
-        preprocessing = self.manifest["preprocessing"]
+        preprocessing = self.preprocessing
         shown = pixels(images)
         mean, std = (torch.tensor(preprocessing[name]).view(-1, 1, 1).to(shown) for name in ("mean", "std"))
         if shown.shape[-3:-2] != mean.shape[:1]:

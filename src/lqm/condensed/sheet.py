@@ -9,6 +9,7 @@ from torch import Tensor
 from lqm.condensed.images import CondensedImages
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import write_atomically
+from lqm.utils.limits import require_memory
 
 _CELL_PIXELS = 48
 _GAP_PIXELS = 4
@@ -20,6 +21,7 @@ def contact_sheet(condensed: CondensedImages, path: Path) -> None:
     zoom = -(-_CELL_PIXELS // condensed.images.shape[-1])
     cell = condensed.images.shape[-1] * zoom + _GAP_PIXELS
     width, height = (cell * count + _GAP_PIXELS for count in (max(map(len, rows)), len(rows)))
+    require_memory(3 * width * height, f"one image of all of {condensed.path or 'this set'}")
     sheet = Image.new("RGB", (width, height), "white")
     for row, images in enumerate(rows):
         for column, image in enumerate(images):

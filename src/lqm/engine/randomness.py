@@ -9,7 +9,9 @@ import torch
 
 def derive(seed: int, purpose: str, step: int = 0) -> int:
     """A 63-bit seed for one purpose at one step."""
-    digest = hashlib.blake2b(f"{seed}/{purpose}/{step}".encode(), digest_size=8).digest()
+    digest = hashlib.blake2b(
+        f"{seed}/{purpose}/{step}".encode(errors="surrogatepass"), digest_size=8
+    ).digest()
     return int.from_bytes(digest, "big") >> 1
 
 

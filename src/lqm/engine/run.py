@@ -12,7 +12,8 @@ from torch import Tensor
 
 from lqm.engine.checkpoint import Checkpoint, latest_checkpoint, save_checkpoint
 from lqm.engine.progress import Evaluated
-from lqm.utils.errors import ArtifactError, ConfigError
+from lqm.engine.record import read_record
+from lqm.utils.errors import ArtifactError, ConfigError, LqmError
 from lqm.utils.files import is_temporary, remove_temporaries, write_atomically
 from lqm.utils.log import warn
 from lqm.utils.old_names import current_config
@@ -131,13 +132,8 @@ class RunFolder:
             )
 
     def _compare(self) -> None:
-        try:
-            stored = json.loads(self._record_file.read_bytes())
-            config, environment = current_config(stored["config"]), stored["environment"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise ArtifactError(
-                f"{self._record_file} is damaged; delete {self.path} or choose another folder"
-            ) from error
+        stored = read_record(self.path, f"delete {self.path} or choose another folder")
+        config, environment = current_config(stored["config"]), stored["environment"]
         ours = json.loads(json.dumps(self._record))
         held, wanted = (_held(record) for record in (config, ours["config"]))
         if held != wanted:
@@ -165,8 +161,8 @@ def recorded(path: str | Path | None) -> dict[str, dict[str, Any]]:
     """Configuration and environment with which the run in a folder began; empty if there is none to read."""
     nothing: dict[str, dict[str, Any]] = {"config": {}, "environment": {}}
     try:
-        return nothing if path is None else nothing | json.loads((Path(path) / "run.json").read_bytes())
-    except (OSError, ValueError, TypeError):
+        return nothing if path is None else nothing | read_record(Path(path), "")
+    except (OSError, LqmError):
         return nothing
 
 
@@ -175,7 +171,7 @@ def in_use(path: Path) -> bool:
     import fcntl
 
     try:
-        descriptor = os.open(path / _LOCK, os.O_RDONLY)
+        descriptor = os.open(path / _LOCK, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return False
     try:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lqm.condensed import CondensedSet, load
+from lqm.condensed import CondensedSet, load_described
 from lqm.evaluation.evaluator import Evaluator, refuse_memory
 from lqm.evaluation.labels import budget_of, distinct_labels, key_of, made_of
 from lqm.evaluation.latents import Latents, measure
+from lqm.evaluation.origins import require_fits
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def read_cases(
     folders: Sequence[str | Path], evaluator_of: Callable[[CondensedSet], Evaluator]
 ) -> list[Case]:
     """Load sets, each of them once; what is damaged, or the memory of a stream, is refused."""
-    sets = {folder: load(folder) for folder in each_once(folders)}
+    sets = {folder: load_described(folder) for folder in each_once(folders)}
     for condensed in sets.values():
         refuse_memory(condensed.manifest)
     labels = distinct_labels([condensed.manifest for condensed in sets.values()], [*sets])
@@ -58,6 +59,8 @@ def each_once(folders: Sequence[str | Path]) -> list[Path]:
 
 def latents_of(cases: Sequence[Case], source: Any, *, seed: int = 0) -> Latents:
     """Encode sets of one source by the first network, before its training, of an evaluation by `seed`."""
+    for case in cases:
+        require_fits(case.condensed, source)
     evaluator = cases[0].evaluator
     protocol = evaluator.protocol_of(cases[0].condensed)
     network = evaluator.fresh_network(source, protocol.network, seed, 0)

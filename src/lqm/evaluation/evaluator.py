@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
+from inspect import signature
 from typing import Any, NamedTuple
 
 import torch
@@ -71,7 +72,12 @@ class Evaluator:
 
     def protocol_of(self, condensed: CondensedSet) -> Protocol:
         """The protocol that a set asks for."""
-        return self.read_protocol(**condensed.manifest["evaluation"])
+        return self.stored_protocol(condensed.manifest["evaluation"])
+
+    def stored_protocol(self, stored: Mapping[str, Any]) -> Protocol:
+        """A protocol as a manifest has it; what a later version may have added is not known here."""
+        known = signature(self.read_protocol).parameters
+        return self.read_protocol(**{name: value for name, value in stored.items() if name in known})
 
     def records(
         self,

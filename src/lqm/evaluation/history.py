@@ -1,14 +1,39 @@
 """What a run has logged: metrics of its steps, and evaluations along the way."""
 
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, NotRequired
+
+from pydantic import Field, TypeAdapter
+from typing_extensions import TypedDict
 
 from lqm.engine.run import EVALUATIONS, METRICS
 from lqm.evaluation.spread import Spread
+from lqm.utils.own_files import read_plain_file, require_fields
+
+_MOST = 1e300
+_REMEDY = "restore it from a copy, or move it away"
+_STEP = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class _Line(TypedDict):
+    step: _STEP
+
+
+class _Steps(_Line):
+    loss: NotRequired[float | None]
+    seconds: NotRequired[float | None]
+
+
+class _Evaluation(_Line):
+    protocol: NotRequired[str]
+    accuracy: NotRequired[float | None]
+    accuracies: NotRequired[list[float]]
+
+
+_METRICS, _EVALUATIONS = TypeAdapter(_Steps), TypeAdapter(_Evaluation)
 
 
 class Curve(NamedTuple):
@@ -52,8 +77,8 @@ def read_losses(folder: Path, steps: int) -> list[float]:
 def evaluation_curve(folder: Path, steps: int) -> list[Evaluated]:
     """The evaluations that were made in a run's first steps."""
     return [
-        Evaluated(line["step"], line.get("protocol", "an evaluation"), accuracy)
-        for line in read_lines(folder / EVALUATIONS)
+        Evaluated(line["step"], str(line.get("protocol", "an evaluation")), accuracy)
+        for line in read_lines(folder / EVALUATIONS, _EVALUATIONS)
         if line["step"] <= steps and (accuracy := accuracy_of(line))
     ]
 
@@ -61,23 +86,37 @@ def evaluation_curve(folder: Path, steps: int) -> list[Evaluated]:
 def accuracy_of(line: dict[str, Any]) -> Spread | None:
     """The accuracy in a line of the evaluations, over networks if it has each; None if it is no number."""
     each = line.get("accuracies") or [line.get("accuracy")]
-    return Spread(tuple(each)) if all(map(_is_finite, each)) else None
+    return Spread(tuple(each)) if isinstance(each, list | tuple) and all(map(_is_share, each)) else None
 
 
 def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
+    """Whether it is a number that float64 has; a whole one may be beyond its range."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and -_MOST < value < _MOST
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects in a file of JSON lines; none if there is no file, and up to the first torn one."""
+def _is_share(value: object) -> bool:
+    return _is_finite(value) and 0 <= value <= 1  # type: ignore[operator]
+
+
+def read_lines(path: Path, kind: TypeAdapter[Any] = _METRICS) -> list[dict[str, Any]]:
+    """The objects in a file of JSON lines; none if there is no file, and up to the first torn one.
+
+    Raises:
+        ArtifactError: when the file can't be read, or a line that is whole has a value of another type.
+    """
+    try:
+        content = read_plain_file(path, _REMEDY, copies=16)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
     lines: list[dict[str, Any]] = []
-    for text in path.read_bytes().splitlines() if path.exists() else ():
+    for number, text in enumerate(content.splitlines(), start=1):
         try:
             line = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             break
         if not isinstance(line, dict) or "step" not in line:
             break
+        require_fields(kind, line, f"line {number} of {path}", _REMEDY)
         lines.append(line)
     return lines
 

@@ -1,6 +1,7 @@
 """How runs were made, compared: what tells one from the others, in words."""
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -83,8 +84,14 @@ def distinct_labels(configs: Sequence[Config], folders: Sequence[Path]) -> list[
         return labels
     names = [folder.name or folder.as_posix() for folder in folders]
     if len({*zip(labels, names, strict=True)}) < len(labels):
-        names = [folder.as_posix() for folder in folders]
+        names = _apart(folders)
     return [f"{label} ({name})" for label, name in zip(labels, names, strict=True)]
+
+
+def _apart(folders: Sequence[Path]) -> list[str]:
+    """Folders by their paths below the one that they have in common, and not by where that stands."""
+    whole = [os.path.abspath(folder) for folder in folders]
+    return [Path(os.path.relpath(path, os.path.commonpath(whole))).as_posix() for path in whole]
 
 
 def size_of(config: Config) -> str:

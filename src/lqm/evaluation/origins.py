@@ -1,11 +1,14 @@
 """The real data that a set was condensed from, found again."""
 
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from lqm.condensed import CondensedSet
 from lqm.evaluation.evaluator import Evaluator
-from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.errors import ArtifactError, ConfigError, DataError
+from lqm.utils.places import note_places, noted_places
 
 
 def source_of(
@@ -13,7 +16,8 @@ def source_of(
 ) -> Any:
     """The source that a set was condensed from; DataError if it is not found, or is another one.
 
-    `source` and `data_dir` are where it is now, if it is no longer where the manifest's origin has it.
+    `source` and `data_dir` are where it is now, if it is no longer where this machine has found it last, or
+    where the manifest's origin has it.
     """
     origin, condensed = manifest.get("origin"), manifest["source"]
     if source is None and origin is None:
@@ -22,30 +26,53 @@ def source_of(
             "call lqm from there, with the data as source=..."
         )
     if source is None or isinstance(source, str | Path):
-        data = _found_again(evaluator, origin or {}, source, data_dir)
+        data = _found_again(evaluator, origin or {}, source, data_dir, condensed.get("fingerprint", ""))
     else:
         data = evaluator.find_source(source)
-    if any(condensed[part] != value for part, value in data.identity.items()):
+    if any(condensed.get(part) != value for part, value in data.identity.items()):
         raise DataError(
             f"'{data.name}' is not what this set was condensed from (its {evaluator.told_by} differ); "
             f"name the same version of '{condensed['name']}' as the source"
         )
+    note_places(data.origin, condensed.get("fingerprint", ""))
     return data
 
 
+def require_fits(condensed: CondensedSet, source: Any) -> None:
+    """Refuse a set whose records are not of the shape of the source's, or are of other classes.
+
+    Raises:
+        ArtifactError: when the manifest says that it was condensed from data that it can't be of.
+    """
+    expected = source.shape if hasattr(source, "shape") else (source.graph.width,)
+    own = [*condensed.data.shape[1:]], len(condensed.class_names)
+    real = [*expected], len(source.class_names)
+    if own != real:
+        raise ArtifactError(
+            f"{condensed.path or 'this set'} has records of shape {own[0]} in {own[1]} classes, and "
+            f"'{source.name}' of {real[0]} in {real[1]}; restore the set from a copy, or condense again"
+        )
+
+
 def _found_again(
-    evaluator: Evaluator, origin: Mapping[str, Any], source: str | Path | None, data_dir: str | Path | None
+    evaluator: Evaluator,
+    origin: Mapping[str, Any],
+    source: str | Path | None,
+    data_dir: str | Path | None,
+    fingerprint: str,
 ) -> Any:
     moved = {"source": source, "data_dir": data_dir}
     given = {name: str(place) for name, place in moved.items() if place is not None}
     # A source that is named anew is not looked for in the old folder.
     kept = {name: word for name, word in origin.items() if name != "data_dir" or source is None}
+    words = {**kept, **({} if given else noted_places(fingerprint)), **given}
+    known = signature(evaluator.find_source).parameters
     try:
-        return evaluator.find_source(**{**kept, **given})
+        return evaluator.find_source(**{name: word for name, word in words.items() if name in known})
     except (ConfigError, DataError) as error:
         if given:
             raise DataError(f"what the set was condensed from is not found there: {error}") from error
         raise DataError(
-            f"the {evaluator.what} that this set was condensed from can't be read from {origin['source']} "
+            f"the {evaluator.what} that this set was condensed from can't be read from {words['source']} "
             "any more; name the new place with --source, or that of a named source with --data-dir"
         ) from error

@@ -92,7 +92,7 @@ def _standing(cases: Sequence[Case], every: Sequence[ScoreRow]) -> Standing:
     for (name, records), rows in real.items():
         label = name if sizes.count(name) == 1 else f"{name}, {records:,}"
         bars.append(_bar(f"{label}, baseline" if label in taken else label, None, [*rows.values()]))
-    protocol = cases[0].evaluator.read_protocol(**every[0].protocol)
+    protocol = cases[0].evaluator.stored_protocol(every[0].protocol)
     return Standing(protocol, sorted(bars, key=lambda bar: bar.accuracy), tuple(sorted(seeds)), bool(common))
 
 

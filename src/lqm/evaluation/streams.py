@@ -13,14 +13,16 @@ from torch import Tensor
 from lqm.condensed import CondensedNodes, load
 from lqm.evaluation.accuracy_matrix import AccuracyMatrices
 from lqm.evaluation.labels import distinct_labels, key_of
-from lqm.utils.errors import ArtifactError
+from lqm.evaluation.stream_schema import STREAM_FIELDS
+from lqm.utils.errors import ArtifactError, LqmError
 from lqm.utils.files import write_atomically
+from lqm.utils.own_files import read_json, require_fields
 from lqm.utils.sentences import counted
 
 Result = dict[str, Any]
 
 _RESULT, _IMAGE = "result.json", "accuracy-matrix.png"
-_PARTS = {"config", "tasks", "average_accuracy", "backward_transfer", "matrices", "seconds"}
+_REMEDY = "give its `lqm continual` command again"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +45,14 @@ class StreamRun(AccuracyMatrices):
         folder = self.folder / "repeat-0" / "memory"
         if not folder.exists():
             return []
-        found = [load(folder / f"task-{task:02d}") for task in range(self.matrices.shape[-1])]
-        return [memory for memory in found if isinstance(memory, CondensedNodes)]
+        return [_memory(folder / f"task-{task:02d}") for task in range(self.matrices.shape[-1])]
+
+
+def _memory(folder: Path) -> CondensedNodes:
+    memory = load(folder)
+    if not isinstance(memory, CondensedNodes) or "counts" not in memory.manifest:
+        raise ArtifactError(f"{folder} is not what a stream keeps of a task; {_REMEDY}")
+    return memory
 
 
 def is_stream(folder: Path) -> bool:
@@ -71,7 +79,7 @@ def stored_matrices(folder: Path) -> Tensor:
     """The accuracy matrices of the result in a folder, [R, K, K]; R is 0 if it is missing or damaged."""
     try:
         return _matrices(folder, read_stream(folder))
-    except ArtifactError:
+    except LqmError:
         return torch.zeros(0, 0, 0)
 
 
@@ -79,14 +87,11 @@ def read_stream(folder: Path) -> Result:
     """The result in a folder; ArtifactError if it is missing, damaged or something else."""
     path = folder / _RESULT
     try:
-        result: Result = json.loads(path.read_bytes())
-        if result.keys() >= _PARTS:
-            return result
-    except (OSError, ValueError, AttributeError) as error:
-        raise ArtifactError(
-            f"{path} can't be read ({error}); give its `lqm continual` command again"
-        ) from error
-    raise ArtifactError(f"{path} is not what `lqm continual` writes; give its command again")
+        result: Result = read_json(path, _REMEDY)
+    except OSError as error:
+        raise ArtifactError(f"{path} can't be read ({error.strerror}); {_REMEDY}") from error
+    require_fields(STREAM_FIELDS, result, path, _REMEDY)
+    return result
 
 
 def tasks_of(result: Result) -> str:
@@ -119,11 +124,10 @@ def _matrices(folder: Path, result: Result) -> Tensor:
     try:
         rows = [[[torch.nan if x is None else x for x in row] for row in m] for m in result["matrices"]]
         matrices = torch.tensor(rows, dtype=torch.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         matrices = torch.zeros(0)
     whole = matrices.shape[1:] == (tasks, tasks) and matrices.numel() > 0
-    if not (whole and torch.isfinite(matrices.nan_to_num(torch.inf).tril()).all()):
-        raise ArtifactError(
-            f"the accuracies in {folder / _RESULT} are damaged; give its `lqm continual` command again"
-        )
+    known = matrices.nan_to_num(torch.inf).tril() if whole else matrices
+    if not (whole and ((known >= 0) & (known <= 1)).all()):
+        raise ArtifactError(f"the accuracies in {folder / _RESULT} are damaged; {_REMEDY}")
     return matrices

@@ -12,6 +12,8 @@ from lqm.evaluation.scores import Score
 Manifest = Mapping[str, Any]
 
 CONDENSED = "condensed"
+# Manifests of format 2 know no records but images, which were pictures once.
+_RECORDS = ("records", "images", "pictures")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +76,7 @@ def scores_in(manifest: Manifest, number: int = 0) -> list[ScoreRow]:
     """The scores in one manifest."""
     return [
         ScoreRow(
-            # Manifests of format 2 know no records but images.
-            score["records"] if "records" in score else score["images"],
+            next(score[name] for name in _RECORDS if name in score),
             tuple(score["accuracies"]),
             _match(score["before"]),
             _match(score["after"]),

@@ -39,9 +39,13 @@ def cache_folder() -> Path:
 
 def content_key(described: str, root: Path | None = None, files: Iterable[Path] = ()) -> str:
     """A hash of a description (options, class names) and of the names below `root` and bytes of files."""
-    digest = hashlib.sha256(described.encode())
+    digest = hashlib.sha256(described.encode(errors="surrogatepass"))
     for path in files:
-        digest.update(f"\0{path.relative_to(root or path.parent).as_posix()}\0{_file_hash(path)}".encode())
+        digest.update(
+            f"\0{path.relative_to(root or path.parent).as_posix()}\0{_file_hash(path)}".encode(
+                errors="surrogatepass"
+            )
+        )
     return digest.hexdigest()[:32]
 
 

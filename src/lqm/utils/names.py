@@ -1,4 +1,4 @@
-"""Turning what the user typed into the thing that it names."""
+"""Turning what the user typed into the thing that it names, and names from outside into what can be shown."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -7,6 +7,9 @@ from typing import TypeVar
 from lqm.utils.errors import ConfigError
 
 T = TypeVar("T")
+
+# A longer name is no slip of the hand, and comparing it with all that are known takes long.
+_LONGEST = 200
 
 
 def choose(name: str, table: Mapping[str, T], kind: str) -> T:
@@ -17,8 +20,40 @@ def choose(name: str, table: Mapping[str, T], kind: str) -> T:
         Traceback (most recent call last):
         lqm.utils.errors.ConfigError: there is no distance 'lqn'; did you mean 'lqm'? Known: lqm, mean
     """
+    known = f"Known: {', '.join(sorted(table))}"
+    if not isinstance(name, str):
+        raise ConfigError(f"{shown_value(name)} is no {kind}; give a name. {known}")
     if name in table:
         return table[name]
-    near = get_close_matches(name, table, n=1, cutoff=0.5)
+    near = get_close_matches(name[:_LONGEST], table, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'? " if near else ""
-    raise ConfigError(f"there is no {kind} '{name}'; {hint}Known: {', '.join(sorted(table))}")
+    raise ConfigError(f"there is no {kind} {shown_value(name)}; {hint}{known}")
+
+
+def shown_value(value: object) -> str:
+    """A value as Python writes it, shortened, for a sentence.
+
+    Example:
+        >>> shown_value("a"), shown_value([1, 2]), len(shown_value("a" * 1000))
+        ("'a'", '[1, 2]', 81)
+    """
+    try:
+        text = repr(value)
+    except Exception:  # an object of the user's may fail at this, and is not what the sentence is about
+        text = f"a {type(value).__name__}"
+    text = " ".join(printable(text).split())
+    return text if len(text) <= 80 else text[:80] + "…"
+
+
+def printable(text: str) -> str:
+    """A text from outside with a sign for each letter that a terminal might take for a command.
+
+    Lines stay lines. What is no Unicode, as in names of files that are not UTF-8, is such a sign too.
+
+    Example:
+        >>> printable("a" + chr(27) + "[31mb" + chr(0xDCFF))
+        'a�[31mb�'
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in text)

@@ -8,19 +8,21 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 from pydantic import Field, TypeAdapter, ValidationError
 
 from lqm.utils.errors import ConfigError
-from lqm.utils.names import choose
+from lqm.utils.names import choose, shown_value
 from lqm.utils.old_names import current_settings
 
 T = TypeVar("T")
 
-Count = Annotated[int, Field(ge=1, description="a whole number, at least 1")]
+Count = Annotated[int, Field(ge=1, lt=2**63, description="a whole number, at least 1")]
+Seed = Annotated[int, Field(gt=-(2**64), lt=2**64, description="a whole number of at most 64 bits")]
 Size = Annotated[int, Field(ge=1, lt=10**9, description="a whole number of at least 1")]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+# Larger numbers are beyond float32, in which is computed.
+Positive = Annotated[float, Field(gt=0, le=1e30, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, le=1e30, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, lt=1)]
-_Switch = Annotated[bool, Field(description="true or false")]
+Switch = Annotated[bool, Field(description="true or false")]
 # Types of the options of a spec that have a range or a description.
-_OPTION_TYPES: dict[Any, Any] = {int: Size, bool: _Switch}
+_OPTION_TYPES: dict[Any, Any] = {int: Size, bool: Switch}
 
 
 def make_settings(kind: type[T], values: Mapping[str, Any]) -> T:
@@ -33,7 +35,9 @@ def make_settings(kind: type[T], values: Mapping[str, Any]) -> T:
         return kind(**values)
     except ValidationError as error:
         first = error.errors()[0]
-        raise ConfigError(f"{first['loc'][0]} = {first['input']!r} can't be used: {_reason(error)}") from None
+        culprit = first["loc"][0] if first["loc"] else "the settings"
+        given = shown_value(first["input"])
+        raise ConfigError(f"{culprit} = {given} can't be used: {_reason(error)}") from None
 
 
 def check(name: str, value: object, kind: Any) -> None:
@@ -48,7 +52,7 @@ def check(name: str, value: object, kind: Any) -> None:
     try:
         TypeAdapter(kind).validate_python(value, strict=True)
     except ValidationError as error:
-        raise ConfigError(f"{name} = {value!r} can't be used: {_reason(error, kind)}") from None
+        raise ConfigError(f"{name} = {shown_value(value)} can't be used: {_reason(error, kind)}") from None
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:

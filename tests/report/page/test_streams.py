@@ -102,7 +102,7 @@ def test_the_memories_are_matched_as_the_explorer_says(streams):
     assert f"How well is the memory matched? cat + lqm {means[0]:.3f} Cramér" in streams.read.words
 
 
-def test_methods_with_and_without_a_memory_stand_side_by_side(streams):
+def test_methods_with_and_without_a_memory_stand_side_by_side(streams, monkeypatch):
     assert streams.data["labels"] == ["cat + lqm", "finetuning", "joint"]
     budgets = streams.data["budgets"]["sets"]
     memories = [lqm.load(path) for path in sorted((streams.runs[0] / "repeat-0" / "memory").iterdir())]
@@ -112,6 +112,7 @@ def test_methods_with_and_without_a_memory_stand_side_by_side(streams):
     assert budgets[1:] == [[], []]
     assert "5 nodes a task" in streams.read.words
     found = {}
+    monkeypatch.chdir(streams.runs[0].parent)
     exec(streams.read.code[0], found)  # noqa: S102
     assert found["data"].num_nodes == 5
     for lines in streams.read.code[1:]:

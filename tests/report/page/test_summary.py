@@ -279,7 +279,7 @@ def test_without_scores_latents_answer(tmp_path):
     assert "lower than" not in found[MATCHED].note, "one network is too few to say"
 
     page = read_page(write_report([tmp_path / "0", tmp_path / "1"], source=source))
-    assert f"Run lqm evaluate {tmp_path / '0'} to find out." in page.words
+    assert "Run lqm evaluate 0 to find out." in page.words
     assert page.data["standings"] == []
     assert "accuracy" not in {attributes.get("id") for _, attributes in page.elements}
 

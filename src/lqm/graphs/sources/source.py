@@ -107,7 +107,7 @@ class GraphSource:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of features, edges, labels, class names and split."""
-        digest = hashlib.sha256("\0".join(self.class_names).encode())
+        digest = hashlib.sha256("\0".join(self.class_names).encode(errors="surrogatepass"))
         self.graph.add_to(digest)
         for nodes in (self.train, self.validation, self.test):
             add_array(nodes.numpy(), digest)

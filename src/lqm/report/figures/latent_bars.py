@@ -88,7 +88,7 @@ def bars_by_setting(origins: Sequence[Origin]) -> Bars:
             row.records,
             row.method,
             f"{row.protocol['name']}\n{plain(row.network, 16)}" if len(ways[number]) > 1 else "",
-            origins[number].cases[0].evaluator.read_protocol(**row.protocol).records,
+            origins[number].cases[0].evaluator.stored_protocol(row.protocol).records,
         )
 
     repeated = [repeats for of_origin in ways for way in of_origin for repeats in way.repeats]

@@ -19,6 +19,8 @@ from lqm.report.page.gallery import RealImages, gallery
 from lqm.report.page.learning import learning
 from lqm.report.page.summary import answers, type_of_records, verdicts
 from lqm.utils.errors import ConfigError
+from lqm.utils.paths import shown_path
+from lqm.utils.places import without_places
 from lqm.utils.sentences import counted
 
 Content = dict[str, Any]
@@ -61,6 +63,16 @@ def require_one_source(cases: Sequence[Case]) -> None:
                 f"{case.folder} and {first.folder} were not condensed from the same data ({apart}); "
                 "give a report to each"
             )
+        if _form(case) != _form(first):
+            raise ConfigError(
+                f"{case.folder} and {first.folder} have records of other shapes or classes, though they say "
+                "that they were condensed from the same data; give a report to each"
+            )
+
+
+def _form(case: Case) -> tuple[Any, ...]:
+    """What records of the same data have in common."""
+    return type(case.condensed), case.condensed.data.shape[1:], case.condensed.class_names
 
 
 def page_of_sets(
@@ -96,7 +108,7 @@ def page_of_sets(
         "sizes_differ": len({case.records for case in cases}) > 1,
         "missing": missing,
         "loading": [_loading(case) for case in cases],
-        "manifests": [json.dumps(case.manifest, indent=2, ensure_ascii=False) for case in cases],
+        "manifests": [shown_record(case.manifest) for case in cases],
     }
     data = {
         "labels": [case.label for case in cases],
@@ -112,6 +124,12 @@ def page_of_sets(
         "learning": logged,
     }
     return Page("sets.html.j2", variables, data)
+
+
+def shown_record(stored: Content) -> str:
+    """A manifest or result as others may see it: those of older versions say where the data stand."""
+    origin = {"origin": without_places(stored["origin"])} if "origin" in stored else {}
+    return json.dumps(stored | origin, indent=2, ensure_ascii=False)
 
 
 def _lead(cases: Sequence[Case], real: Real | None) -> str:
@@ -136,7 +154,7 @@ def _facts(case: Case) -> Content:
     manifest = case.manifest
     return {
         "label": case.label,
-        "folder": str(case.folder),
+        "folder": shown_path(case.folder),
         "method": manifest["method"],
         "distance": distance_of(manifest) or "none",
         "size": size_of(manifest),
@@ -223,4 +241,4 @@ def _loading(case: Case) -> str:
     """The lines of Python that load a set."""
     images = isinstance(case.condensed, CondensedImages)
     use = "dataset = condensed.dataset()" if images else "data = condensed.to_pyg()"
-    return f"import lqm\ncondensed = lqm.load({str(case.folder)!r})\n{use}"
+    return f"import lqm\ncondensed = lqm.load({shown_path(case.folder)!r})\n{use}"

@@ -24,6 +24,7 @@ _LETTERS, _CELLS = 5_000_000, 2000
 _NEIGHBOURS, _NEIGHBOURS_OF_A_CELL = 3, 2
 # Pixels above which an image is shown with a slight loss, in a fraction of the letters.
 _LARGE = 96 * 96
+_WIDEST = 4096
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,8 @@ def as_uri(pixels: Tensor) -> str:
     Of channels that are neither grey nor colours (and opacity), the first ones are shown.
     """
     image = as_image(pixels) if len(pixels) in (1, 3, 4) else as_colours(pixels)
+    # More than WebP has, and than a page needs.
+    image.thumbnail((_WIDEST, _WIDEST))
     buffer = BytesIO()
     image.save(buffer, "WEBP", lossless=pixels[0].numel() <= _LARGE, quality=85, exact=True)
     return "data:image/webp;base64," + b64encode(buffer.getvalue()).decode()

@@ -1,6 +1,5 @@
 """The page of streams of tasks on one graph."""
 
-import json
 from collections.abc import Sequence
 from datetime import timedelta
 from statistics import fmean
@@ -16,10 +15,11 @@ from lqm.evaluation.spread import Spread
 from lqm.evaluation.streams import StreamRun, stream_title, tasks_of
 from lqm.evaluation.verdict import beside_random
 from lqm.report.page.answer import Answer, Line, and_more, in_points
-from lqm.report.page.content import Content, Page
+from lqm.report.page.content import Content, Page, shown_record
 from lqm.report.page.explorer import explorer
 from lqm.report.page.learning import learning
 from lqm.utils.errors import ConfigError
+from lqm.utils.paths import shown_path
 from lqm.utils.sentences import counted
 
 
@@ -42,6 +42,8 @@ def page_of_streams(streams: Sequence[StreamRun], latents: Latents | None, missi
     first = streams[0].result
     tasks = first["tasks"]
     classes = counted(sum(map(len, tasks)), "class", "classes")
+    known = first["config"]["source"].get("nodes")
+    nodes = "" if known is None else f"{known:,} nodes of "
     budgets = [_budgets(stream) for stream in streams]
     logged = learning(
         [metric_curves(stream.folder / "repeat-0" / "condense") for stream in streams], [[] for _ in streams]
@@ -49,7 +51,7 @@ def page_of_streams(streams: Sequence[StreamRun], latents: Latents | None, missi
     curves = explorer(latents) if latents else None
     variables = {
         "title": f"{first['config']['source']['name']}, task after task",
-        "lead": f"{stream_title(first)}; {first['config']['source']['nodes']:,} nodes of {classes}.",
+        "lead": f"{stream_title(first)}; {nodes}{classes}.",
         "mean_of_repeats": _mean_of_repeats(streams),
         "cases": [_facts(stream) for stream in streams],
         "tasks": [", ".join(names) for names in tasks],
@@ -66,7 +68,7 @@ def page_of_streams(streams: Sequence[StreamRun], latents: Latents | None, missi
         "of_what": ", in the first repeat",
         "sizes_differ": len({sum(budget) for budget in budgets if budget}) > 1,
         "loading": [_loading(stream) for stream in streams],
-        "manifests": [json.dumps(stream.result, indent=2, ensure_ascii=False) for stream in streams],
+        "manifests": [shown_record(stream.result) for stream in streams],
     }
     data: Content = {
         "labels": [stream.label for stream in streams],
@@ -176,7 +178,7 @@ def _facts(stream: StreamRun) -> Content:
     whole = fmean(seconds["memory"]) + fmean(seconds["learning"])
     return {
         "label": stream.label,
-        "folder": str(stream.folder),
+        "folder": shown_path(stream.folder),
         "method": config["method"],
         "distance": distance_of(config) or "none",
         "size": f"{size_of(config)} a task" if config["budget"] else "none",
@@ -228,4 +230,5 @@ def _loading(stream: StreamRun) -> str:
     """The lines of Python that load the memory of a task; empty without one."""
     if not stream.memories:
         return ""
-    return f"import lqm\ncondensed = lqm.load({str(stream.memories[0].path)!r})\ndata = condensed.to_pyg()"
+    path = shown_path(stream.folder) + "/repeat-0/memory/task-00"
+    return f"import lqm\ncondensed = lqm.load({path!r})\ndata = condensed.to_pyg()"

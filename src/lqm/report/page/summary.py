@@ -13,6 +13,7 @@ from lqm.evaluation.verdict import verdict_of
 from lqm.report.page.answer import Answer, Line, and_more, class_in_words, in_points
 from lqm.report.page.contest import contest
 from lqm.report.page.matched import how_matched, how_matched_by_one, worst_matched
+from lqm.utils.paths import shown_path
 
 Bars = dict[int, Bar]
 
@@ -68,7 +69,7 @@ def _not_evaluated(cases: Sequence[Case]) -> Answer:
     return Answer(
         "How good is it?",
         [Line(number, "not evaluated") for number in range(len(cases))],
-        f"Run lqm evaluate {shlex.quote(str(cases[0].folder))} to find out.",
+        f"Run lqm evaluate {shlex.quote(shown_path(cases[0].folder))} to find out.",
     )
 
 
@@ -130,7 +131,7 @@ def _command(case: Case, standing: Standing, baselines: str = "") -> str:
         "baselines": baselines,
     }
     given = "".join(f" --{name} {value}" for name, value in options.items() if value)
-    return f"Run lqm evaluate {shlex.quote(str(case.folder))}{given}"
+    return f"Run lqm evaluate {shlex.quote(shown_path(case.folder))}{given}"
 
 
 def _worst_class(bars: Bars, cases: Sequence[Case], standing: Standing) -> list[Answer]:

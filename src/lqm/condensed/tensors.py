@@ -1,0 +1,83 @@
+"""The tensors of a condensed set, checked before anything is done with them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load
+from torch import Tensor
+
+from lqm.utils.errors import ArtifactError
+from lqm.utils.sentences import first_line
+
+IMAGES, NODES = "images", "features"
+_NAMES = {IMAGES: (IMAGES, "labels"), NODES: (NODES, "labels", "edges")}
+
+
+def read_tensors(content: bytes, path: Path, manifest: Mapping[str, Any], remedy: str) -> dict[str, Tensor]:
+    """The tensors in a file, which fit each other and the manifest.
+
+    Raises:
+        ArtifactError: naming the file and the first tensor that is wrong.
+    """
+    try:
+        tensors = load(content)
+    except (SafetensorError, ValueError, TypeError, KeyError, RuntimeError) as error:
+        raise ArtifactError(f"{path} can't be read as safetensors ({first_line(error)}); {remedy}") from error
+    kind = IMAGES if IMAGES in tensors else NODES
+    for name in _NAMES[kind]:
+        if name not in tensors:
+            raise ArtifactError(f"{path} has no '{name}', which every set of {kind} has; {remedy}")
+    wrong = _wrong_images if kind == IMAGES else _wrong_nodes
+    if problem := _wrong_labels(tensors[kind], tensors["labels"], kind, manifest) or wrong(tensors, manifest):
+        raise ArtifactError(f"{path} can't be used: its {problem}; {remedy}")
+    return tensors
+
+
+def _wrong_labels(data: Tensor, labels: Tensor, kind: str, manifest: Mapping[str, Any]) -> str:
+    """What is wrong with the records and labels of a set of any kind, if something is."""
+    axes, shape = (4, "[M, C, H, W]") if kind == IMAGES else (2, "[M, F]")
+    if data.dtype != torch.float32 or data.ndim != axes or data.numel() == 0:
+        return f"'{kind}' {_described(data)}, and should be float32 of shape {shape}, none of them 0"
+    if not data.isfinite().all():
+        return f"'{kind}' hold NaN or infinite numbers"
+    if labels.dtype != torch.int64 or labels.shape != data.shape[:1]:
+        return f"'labels' {_described(labels)}, and should be int64 of shape [{len(data)}]"
+    classes, least = len(manifest["class_names"]), 0 if kind == IMAGES else -1
+    if labels.min() < least or labels.max() >= classes:
+        return (
+            f"'labels' go from {labels.min()} to {labels.max()}; with {classes} class names they should be "
+            f"{least} to {classes - 1}"
+        )
+    return ""
+
+
+def _wrong_images(tensors: Mapping[str, Tensor], manifest: Mapping[str, Any]) -> str:
+    images = tensors[IMAGES]
+    if images.min() < 0 or images.max() > 1:
+        return f"'images' go from {images.min():.4g} to {images.max():.4g}, and pixels should be in [0, 1]"
+    if (factor := manifest.get("mosaic", 1)) > min(images.shape[-2:]):
+        return f"'images' are too small for the {factor} x {factor} cells that the manifest's 'mosaic' says"
+    for name, values in manifest.get("preprocessing", {}).items():
+        if name in ("mean", "std") and len(values) != images.shape[1]:
+            return (
+                f"'images' have {images.shape[1]} channels, and the manifest's 'preprocessing.{name}' has "
+                f"{len(values)} numbers"
+            )
+    return ""
+
+
+def _wrong_nodes(tensors: Mapping[str, Tensor], manifest: Mapping[str, Any]) -> str:
+    edges, nodes = tensors["edges"], len(tensors[NODES])
+    if edges.dtype != torch.int64 or edges.ndim != 2 or len(edges) != 2:
+        return f"'edges' {_described(edges)}, and should be int64 of shape [2, E]"
+    if edges.numel() and (edges.min() < 0 or edges.max() >= nodes):
+        span = f"'edges' go from {edges.min()} to {edges.max()}"
+        return f"{span}; with {nodes} nodes they should be 0 to {nodes - 1}"
+    return ""
+
+
+def _described(tensor: Tensor) -> str:
+    return f"are {str(tensor.dtype).removeprefix('torch.')} of shape {list(tensor.shape)}"
