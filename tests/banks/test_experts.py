@@ -87,7 +87,6 @@ def test_other_settings_are_refused(digits, tmp_path):
     [
         ("constant", [(1, 2)], (1, 2)),
         ("constant", [(0, 2), (1, 0), (1, 1), (1, 2)], (1, 1)),
-        ("fifths", [(1, 1)], (1, 2)),
         ("fifths", [(0, 2), (1, 0), (1, 1), (1, 2)], None),
         ("constant", [(0, 1), (0, 2), (1, 0), (1, 1), (1, 2)], None),
     ],

@@ -50,13 +50,13 @@ def straight(tmp_path_factory):
 def test_what_is_written_is_read_again(tmp_path):
     with BankWriter(tmp_path / "sketch", SKETCH, CONFIG, {"torch": "x"}) as writer:
         assert writer.finished() == set()
-        for number in (0, 1, 3):
+        for number in range(2):
             writer.write((number,), TENSORS)
-        assert writer.finished() == {(0,), (1,), (3,)}
-        assert writer.read(3)["mean.0.1"].equal(TENSORS["mean.0.1"])
+        assert writer.finished() == {(0,), (1,)}
+        assert writer.read(1)["mean.0.1"].equal(TENSORS["mean.0.1"])
     found = Sketch(tmp_path / "sketch")
     assert found.config == CONFIG
-    assert found.encoders == 2, "up to the one that is missing"
+    assert found.encoders == 2
     assert set(found[1].names) == set(TENSORS)
     for name, tensor in TENSORS.items():
         assert found[1][name].equal(tensor)

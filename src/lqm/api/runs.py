@@ -10,13 +10,15 @@ from typing import Any
 
 from lqm.banks import EXPERTS, Experts, Sketch
 from lqm.condensed.artefact import DATA_FILE, MANIFEST, read_artefact
-from lqm.engine.run import EVALUATIONS, METRICS, in_use, last_line
+from lqm.engine.checkpoint import newest_step
+from lqm.engine.run import EVALUATIONS, METRICS, in_use
 from lqm.evaluation.history import accuracy_of
 from lqm.evaluation.labels import distance_of
 from lqm.evaluation.spread import Spread
 from lqm.evaluation.table import CONDENSED, scores_in
 from lqm.report.run_table import RunSummary
 from lqm.utils.errors import ArtifactError
+from lqm.utils.lines import last_line
 
 Config = dict[str, Any]
 
@@ -79,7 +81,9 @@ def _summary(folder: Path) -> RunSummary:
 def _condensation(run: RunSummary, config: Config, asked: int) -> RunSummary:
     """A run, or a set that was saved without its run."""
     last = last_line(run.folder / METRICS)
-    made, manifest = int(last["step"]) + 1 if last else 0, Config()
+    # A step counts when it is saved; a run that was killed meanwhile has logged it before.
+    made = min(last["step"] + 1, newest_step(run.folder / "checkpoints")) if last else 0
+    manifest = Config()
     if (run.folder / MANIFEST).exists() or not config:
         try:
             manifest = read_artefact(run.folder)[1]

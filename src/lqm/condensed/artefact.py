@@ -3,6 +3,8 @@
 import hashlib
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from torch import Tensor
 from lqm.condensed.old_scores import current_scores
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import is_temporary, remove_temporaries, write_atomically
+from lqm.utils.locks import folder_lock
 from lqm.utils.old_names import current_config
 
 # 2: images may be mosaics, which a reader of 1 would train on as they are; networks are named by a spec.
@@ -22,6 +25,7 @@ _READ = (2, 3)
 MANIFEST = "manifest.json"
 DATA_FILE = re.compile(r"data-[0-9a-f]{12}\.safetensors")
 _SEAL = re.compile(rb'"seal": "([0-9a-f]{64})"')
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_SEAL = b'"seal": "' + b"0" * 64 + b'"'
 
 Manifest = dict[str, Any]
@@ -31,19 +35,53 @@ def write_artefact(folder: Path, tensors: dict[str, Tensor], manifest: Manifest)
     """Write tensors and manifest; a set that stood there before is replaced in one rename.
 
     The tensor file is named after its hash, so the old set stays whole until the new manifest, which
-    names the new file, takes the old one's place. Returns the manifest as written.
+    names the new file, takes the old one's place. Scores that were noted there of the same tensors stay.
+    Returns the manifest as written.
     """
     content = save_tensors({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
     digest = hashlib.sha256(content).hexdigest()
     name = f"data-{digest[:12]}.safetensors"
-    write_atomically(folder / name, content)
     written = manifest | {"data": {"file": name, "sha256": digest, "bytes": len(content)}}
-    write_manifest(folder, written)
-    remove_temporaries(folder)
-    for old in folder.iterdir():
-        if DATA_FILE.fullmatch(old.name) and old.name != name:
-            old.unlink(missing_ok=True)
+    with changing(folder):
+        write_atomically(folder / name, content)
+        written |= _scores_beside(folder, written)
+        write_manifest(folder, written)
+        remove_temporaries(folder)
+        for old in folder.iterdir():
+            if DATA_FILE.fullmatch(old.name) and old.name != name:
+                old.unlink(missing_ok=True)
     return written
+
+
+@contextmanager
+def changing(folder: Path) -> Iterator[None]:
+    """Read a manifest, change it and write it inside the block, while nobody else does.
+
+    Raises:
+        ArtifactError: when the folder can't be made, or what is in it can't be removed.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with folder_lock(folder):
+            yield
+    except OSError as error:
+        raise ArtifactError(
+            f"{folder} can't be written ({error.strerror or error}); choose another folder"
+        ) from error
+
+
+def _scores_beside(folder: Path, manifest: Manifest) -> Manifest:
+    """The scores of a manifest, and those that a folder's has of the same tensors besides."""
+    try:
+        before = _read_manifest(folder / MANIFEST)
+    except ArtifactError:
+        return {}  # there is no set, or it is damaged and about to be replaced
+    own = manifest.get("scores", [])
+    known = [(score["protocol"], score["seed"]) for score in own]
+    if before.get("data") != manifest["data"]:
+        return {}
+    others = [s for s in before.get("scores", []) if (s["protocol"], s["seed"]) not in known]
+    return {"scores": [*others, *own]} if others else {}
 
 
 def require_free(folder: Path) -> None:
@@ -62,9 +100,14 @@ def require_free(folder: Path) -> None:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest, sealed: its `seal` is the SHA-256 of all its other bytes."""
+    """Write the manifest, sealed: its `seal` is the SHA-256 of all its other bytes.
+
+    One that is there and is to be changed must be read, changed and written inside `changing`.
+    """
     head = {"format": FORMAT, "seal": "0" * 64}
-    content = json.dumps(head | manifest | head, indent=2, ensure_ascii=False).encode() + b"\n"
+    text = json.dumps(head | manifest | head, indent=2, ensure_ascii=False)
+    # A name that is no UTF-8 has letters that only an escape can hold.
+    content = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode() + b"\n"
     seal = hashlib.sha256(content).hexdigest().encode()
     write_atomically(folder / MANIFEST, content.replace(_NO_SEAL, b'"seal": "' + seal + b'"', 1))
 

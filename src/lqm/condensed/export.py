@@ -1,9 +1,11 @@
 """A condensed set for other tools: its records in formats that they read, none of which is pickle."""
 
+import glob
 import json
 import os
 import re
 import shutil
+import time
 import unicodedata
 from collections.abc import Callable, Sequence
 from io import BytesIO
@@ -25,6 +27,8 @@ from lqm.utils.names import choose
 _CLASSES = "classes.json"
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 _LONGEST_NAME = 60
+# What is older was left by a process that was killed.
+_STALE_SECONDS = 86_400.0
 
 
 def export(condensed: CondensedSet, to: str, path: Path) -> Path:
@@ -89,8 +93,10 @@ def _write_folder(condensed: CondensedImages, path: Path) -> None:
     images, labels = condensed.records()
     folders = safe_names(condensed.class_names)
     path = path.resolve()
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
+    partial = path.with_name(f".{path.name[:40]}.{os.urandom(8).hex()}.partial")
+    for left in path.parent.glob(f"{glob.escape(f'.{path.name[:40]}')}.*.partial"):
+        if time.time() - left.stat().st_mtime > _STALE_SECONDS:
+            shutil.rmtree(left, ignore_errors=True)
     try:
         partial.mkdir(parents=True)
         for label, folder in enumerate(folders):

@@ -1,7 +1,6 @@
 """What a run has logged: metrics of its steps, and evaluations along the way."""
 
-import json
-import math
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 
 from lqm.engine.run import EVALUATIONS, METRICS
 from lqm.evaluation.spread import Spread
+from lqm.utils.lines import read_lines
 
 
 class Curve(NamedTuple):
@@ -32,7 +32,7 @@ def metric_curves(folder: Path, points: int = 300, *, steps: int | None = None) 
     A number that is not finite is left out. Only the first `steps` count: a finished run may have been
     continued since.
     """
-    lines = read_lines(folder / METRICS)[:steps]
+    lines = _first_lines(folder, steps)
     names = dict.fromkeys(name for line in lines for name in line if name not in ("step", "seconds"))
     known = {name: [line for line in lines if _is_finite(line.get(name))] for name in names}
     return {name: _thinned(found, name, points) for name, found in known.items() if found}
@@ -43,7 +43,7 @@ def read_losses(folder: Path, steps: int) -> list[float]:
 
     None of a run whose encoders learn beside it: their losses differ for this alone.
     """
-    lines = read_lines(folder / METRICS)[:steps]
+    lines = _first_lines(folder, steps)
     if any("network_accuracy" in line for line in lines):
         return []
     return [line["loss"] for line in lines if _is_finite(line.get("loss"))]
@@ -52,7 +52,7 @@ def read_losses(folder: Path, steps: int) -> list[float]:
 def evaluation_curve(folder: Path, steps: int) -> list[Evaluated]:
     """The evaluations that were made in a run's first steps."""
     return [
-        Evaluated(line["step"], line.get("protocol", "an evaluation"), accuracy)
+        Evaluated(line["step"], str(line.get("protocol", "an evaluation")), accuracy)
         for line in read_lines(folder / EVALUATIONS)
         if line["step"] <= steps and (accuracy := accuracy_of(line))
     ]
@@ -61,25 +61,17 @@ def evaluation_curve(folder: Path, steps: int) -> list[Evaluated]:
 def accuracy_of(line: dict[str, Any]) -> Spread | None:
     """The accuracy in a line of the evaluations, over networks if it has each; None if it is no number."""
     each = line.get("accuracies") or [line.get("accuracy")]
-    return Spread(tuple(each)) if all(map(_is_finite, each)) else None
+    return Spread(tuple(each)) if isinstance(each, list) and all(map(_is_finite, each)) else None
 
 
 def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects in a file of JSON lines; none if there is no file, and up to the first torn one."""
-    lines: list[dict[str, Any]] = []
-    for text in path.read_bytes().splitlines() if path.exists() else ():
-        try:
-            line = json.loads(text)
-        except ValueError:
-            break
-        if not isinstance(line, dict) or "step" not in line:
-            break
-        lines.append(line)
-    return lines
+def _first_lines(folder: Path, steps: int | None) -> list[dict[str, Any]]:
+    """The lines of a run's first steps, of all if none are given; damaged ones are named and left out."""
+    lines = read_lines(folder / METRICS)
+    return lines if steps is None else [line for line in lines if line["step"] < steps]
 
 
 def _thinned(lines: Sequence[dict[str, Any]], name: str, points: int) -> Curve:
