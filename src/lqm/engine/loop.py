@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from lqm.condensed import CondensedSet
-from lqm.engine.checkpoint import loading, require_alike
+from lqm.engine.checkpoint import loading
 from lqm.engine.events import events_in
 from lqm.engine.panel import follow
 from lqm.engine.progress import Evaluated
@@ -177,7 +177,6 @@ def _resume(method: Method, steps: int, folder: RunFolder | None) -> tuple[int, 
             "ask for at least as many, or choose another folder"
         )
     with loading(checkpoint):
-        require_alike(checkpoint.state, method.state())
         method.load_state(checkpoint.state)
     warn(f"going on from step {checkpoint.step} of {steps}")
     return checkpoint.step, checkpoint.path

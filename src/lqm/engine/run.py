@@ -92,13 +92,9 @@ class RunFolder:
         """Save a checkpoint."""
         return save_checkpoint(self.path / _CHECKPOINTS, step, state, self.id)
 
-    def checkpoint(self) -> Checkpoint | None:
-        """The newest intact checkpoint of this run."""
-        return latest_checkpoint(self.path / _CHECKPOINTS, warn, self.id)
-
     def restore(self) -> Checkpoint | None:
         """The newest intact checkpoint; what was noted of steps that it does not include is forgotten."""
-        checkpoint = self.checkpoint()
+        checkpoint = latest_checkpoint(self.path / _CHECKPOINTS, warn, self.id)
         step = checkpoint.step if checkpoint else 0
         # Steps are numbered from 0, and an evaluation by how many were made before it.
         for path, end in ((self._metrics, step), (self._evaluations, step + 1)):

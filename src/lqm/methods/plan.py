@@ -103,7 +103,7 @@ def learn(plan: Plan, folder: RunFolder | None, following: Following) -> Condens
 
 def _begun(folder: RunFolder | None) -> bool:
     """Whether a run has made steps already, and so needs no init."""
-    return folder is not None and folder.checkpoint() is not None
+    return folder is not None and (folder.path / "checkpoints").exists()
 
 
 def _init_folder(folder: RunFolder | None, plan: Plan) -> AbstractContextManager[RunFolder | None]:
