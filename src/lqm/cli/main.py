@@ -35,8 +35,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except OSError as error:
-        settle_output()
-        _fail(error, 1)
+        lost = f"the output can't be written ({error.strerror}); what was finished is kept"
+        _fail(error if settle_output() else lost, 1)
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and "memory" not in str(error):
             raise

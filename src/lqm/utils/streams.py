@@ -53,10 +53,12 @@ def steady_streams() -> None:
     sys.stderr = unfailing_error()
 
 
-def settle_output() -> None:
-    """Drop what standard output can't take, so that Python does not try again at its end."""
+def settle_output() -> bool:
+    """Whether standard output takes all; if not it is dropped, lest Python try again at its end."""
     try:
         sys.stdout.flush()
+        return True
     except (OSError, ValueError):
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
