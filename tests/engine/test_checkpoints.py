@@ -12,6 +12,7 @@ from lqm.engine import RunFolder, run
 from lqm.engine.checkpoint import latest_checkpoint, save_checkpoint
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import short_hash
+from lqm.utils.tensors import TensorFile, write_tensors
 
 SETTINGS = {"steps": 4, "network": "convnet:width=4:depth=1", "real_batch": 8}
 
@@ -210,9 +211,7 @@ def test_an_origin_and_a_configuration_that_are_no_utf8_are_kept(tmp_path):
     assert folder.last_evaluation()["protocol"] == "caf\udce9"
 
 
-def test_safetensors_of_our_own_reader_and_of_the_library_are_the_same(tmp_path):
-    from lqm.utils.tensors import TensorFile
-
+def test_safetensors_of_our_own_and_of_the_library_are_the_same(tmp_path):
     tensors = {
         "a": torch.rand(3, 4),
         "b": torch.randint(0, 9, (5,)),
@@ -228,3 +227,9 @@ def test_safetensors_of_our_own_reader_and_of_the_library_are_the_same(tmp_path)
         assert found[name].dtype == tensor.dtype
         assert found[name].equal(tensor)
     assert {*found.tensors()} == {*tensors}
+    with (tmp_path / "own.safetensors").open("wb") as file:
+        write_tensors(file, tensors, {"x": "y"})
+    for name, tensor in load_file(tmp_path / "own.safetensors").items():
+        assert tensor.dtype == tensors[name].dtype
+        assert tensor.equal(tensors[name])
+    assert TensorFile(tmp_path / "own.safetensors", "").metadata == {"x": "y"}

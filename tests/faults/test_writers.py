@@ -124,11 +124,12 @@ def fill_and_die(folder):
     """Dies with its cached file half written."""
     from lqm.utils import cache
 
-    def deadly(tensors, path, metadata):
-        Path(path).write_bytes(b"half")
+    def deadly(file, tensors, metadata):
+        file.write(b"half")
+        file.flush()
         os.kill(os.getpid(), 9)
 
-    cache.save_file = deadly
+    cache.write_tensors = deadly
     numbers(folder, "ab")
 
 

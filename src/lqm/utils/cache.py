@@ -9,14 +9,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from safetensors import SafetensorError
-from safetensors.torch import save_file
 from torch import Tensor
 
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import file_hash, remove_temporaries, temporary_file
 from lqm.utils.log import warn
-from lqm.utils.tensors import TensorFile
+from lqm.utils.tensors import TensorFile, write_tensors
 
 T = TypeVar("T")
 
@@ -83,9 +81,8 @@ def kept(
     made = make()
     try:
         _save(folder, key, pack(made))
-    except (OSError, SafetensorError) as error:
-        problem = error.strerror if isinstance(error, OSError) else str(error)
-        warn(f"the {what} are not kept: {folder} can't be written ({problem})")
+    except OSError as error:
+        warn(f"the {what} are not kept: {folder} can't be written ({error.strerror})")
     return made
 
 
@@ -94,7 +91,8 @@ def _save(folder: Path, key: str, packed: Packed) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     remove_temporaries(folder)
     with temporary_file(folder, key) as (temporary, file):
-        save_file(packed.tensors, temporary, {_ENTRY: json.dumps({"key": key, "notes": packed.notes})})
+        write_tensors(file, packed.tensors, {_ENTRY: json.dumps({"key": key, "notes": packed.notes})})
+        file.flush()
         os.fsync(file.fileno())
         os.replace(temporary, folder / f"{key}.{file_hash(temporary)[:32]}.safetensors")
 

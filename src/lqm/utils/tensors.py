@@ -1,4 +1,4 @@
-"""Reading safetensors into memory of our own.
+"""Files of safetensors: read into memory of our own, and written tensor by tensor into an open file.
 
 A file that is mapped into memory kills the process when somebody cuts it short; one that is read does not.
 """
@@ -10,7 +10,7 @@ import os
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import torch
 from torch import Tensor
@@ -123,6 +123,32 @@ class TensorFile:
 
     def _unreadable(self, why: str | None) -> ArtifactError:
         return ArtifactError(f"{self._path} can't be read ({why}); {self._remedy}")
+
+
+def write_tensors(file: BinaryIO, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
+    """Write tensors as safetensors does, never a copy of them all.
+
+    The library writes to a path, where it makes a file of its own, which we neither hold nor could flush.
+    """
+    names = {dtype: name for name, dtype in _DTYPES.items()}
+    # The widest types first, so that each number begins at a multiple of its size.
+    ordered = sorted(tensors.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
+    header: dict[str, Any] = {"__metadata__": dict(metadata)}
+    begin = 0
+    for name, tensor in ordered:
+        end = begin + tensor.numel() * tensor.dtype.itemsize
+        header[name] = {
+            "dtype": names[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [begin, end],
+        }
+        begin = end
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % _LENGTH)
+    file.write(len(text).to_bytes(_LENGTH, "little") + text)
+    for _, tensor in ordered:
+        flat = tensor.detach().cpu().contiguous().flatten()
+        file.write(flat.view(torch.uint8).numpy().data)
 
 
 def _place(entry: Mapping[str, Any], begin: int, size: int) -> _Place:
