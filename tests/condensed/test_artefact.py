@@ -257,3 +257,13 @@ def test_a_score_for_a_set_that_is_gone_makes_no_folder(tmp_path):
     with pytest.raises(ArtifactError, match="no longer there"):
         condensed.with_score(score("a", 0.5))
     assert not (tmp_path / "set").exists()
+
+
+def test_a_set_can_be_read_while_it_is_replaced_again_and_again(tmp_path):
+    small_set(0).save(tmp_path / "set")
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(lambda: [small_set(n % 2).save(tmp_path / "set") for n in range(60)])
+        while not writing.done():
+            found = lqm.load(tmp_path / "set").images
+            assert found.equal(small_set(0).images) or found.equal(small_set(1).images)
+        writing.result()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lqm.condensed.artefact import read_artefact
+from lqm.condensed.artefact import read_settled
 from lqm.condensed.condensed_set import CondensedSet
 from lqm.condensed.images import CondensedImages
 from lqm.condensed.nodes import CondensedNodes
@@ -16,6 +16,6 @@ def load(path: str | Path) -> CondensedImages | CondensedNodes:
     Raises:
         ArtifactError: when there is none, or it is damaged.
     """
-    tensors, manifest = read_artefact(Path(path))
+    tensors, manifest = read_settled(Path(path))
     kind = CondensedImages if CondensedImages.holds in tensors else CondensedNodes
     return kind.of_tensors(tensors, manifest, Path(path))

@@ -169,3 +169,23 @@ def _why_no_set(folder: Path) -> str:
         return f"{folder} holds no condensed set but runs; name them, such as {runs[0]}"
     remedy = "name a folder that `lqm condense` or `save` has finished writing"
     return f"{folder} holds no condensed set (no {MANIFEST}); {remedy}"
+
+
+def read_settled(folder: Path) -> tuple[dict[str, Tensor], Manifest]:
+    """Read tensors and manifest; again, if another process has replaced the set between the two."""
+    while True:
+        before = _written_at(folder)
+        try:
+            return read_artefact(folder)
+        except ArtifactError:
+            if _written_at(folder) == before:
+                raise
+
+
+def _written_at(folder: Path) -> tuple[int, int] | None:
+    """What tells one manifest of a folder from the next; None if there is none."""
+    try:
+        found = (folder / MANIFEST).stat()
+        return found.st_ino, found.st_mtime_ns
+    except OSError:
+        return None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lqm.engine.progress import Evaluated
 from lqm.engine.run import Metrics
-from lqm.utils.errors import ConfigError
+from lqm.utils.errors import ArtifactError, ConfigError
 
 
 class Events:
@@ -22,14 +22,20 @@ class Events:
         # Files are read in the order of their names, which begin with the second in which they were made.
         while any(folder.glob(f"events.out.tfevents.{int(time.time())}.*")):
             time.sleep(0.05)
+        self._folder = folder
         self._writer = SummaryWriter(str(folder), purge_step=first)
 
     def log(self, entries: list[tuple[int, Metrics]]) -> None:
         """Metrics of steps; they are with the system when this returns."""
-        for step, metrics in entries:
-            for name, value in metrics.items():
-                self._writer.add_scalar(name, value, step)
-        self._writer.flush()
+        try:
+            for step, metrics in entries:
+                for name, value in metrics.items():
+                    self._writer.add_scalar(name, value, step)
+            self._writer.flush()
+        except OSError as error:
+            raise ArtifactError(
+                f"event files in {self._folder} could not be written: {error.strerror or error}"
+            ) from error
 
     def evaluated(self, step: int, found: Evaluated) -> None:
         """What an evaluation found after so many steps."""
