@@ -308,3 +308,15 @@ def test_a_tensor_that_is_not_there_is_one_sentence(tmp_path):
         writer.write((0,), TENSORS)
     with pytest.raises(ArtifactError, match=r"encoder-000000.*'grid\.7\.7'"):
         Sketch(tmp_path / "sketch")[0]["grid.7.7"]
+
+
+@pytest.mark.parametrize(
+    "config", [{}, {"method": "dm"}, {"max_per_class": "x"}, {"source": []}, {"settings": 1}, [], 7, None]
+)
+def test_a_configuration_of_wrong_types_is_one_sentence(tmp_path, config):
+    sketch(tmp_path / "sketch", 1)
+    record = json.loads((tmp_path / "sketch" / "run.json").read_text())
+    record["config"]["sketched"] = config
+    (tmp_path / "sketch" / "run.json").write_text(json.dumps(record))
+    with pytest.raises(ArtifactError, match=f"{tmp_path / 'sketch'}"):
+        lqm.condense("digits", per_class=1, sketch=tmp_path / "sketch", show_progress=False)

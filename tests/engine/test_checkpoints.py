@@ -193,7 +193,16 @@ def test_nothing_is_said_to_be_done_that_was_not_saved(tmp_path, monkeypatch, ca
 
 @pytest.mark.parametrize(
     "content",
-    [b"[]", b"7", b'{"config": 1}', b'{"config": {}, "environment": []}', b"[" * 10**5, b"\xff", b""],
+    [
+        b"[]",
+        b"7",
+        b'{"config": 1}',
+        b'{"config": {}, "environment": []}',
+        b'{"config": {"settings": 1}, "environment": {}}',
+        b"[" * 10**5,
+        b"\xff",
+        b"",
+    ],
 )
 def test_a_record_of_wrong_types_is_one_sentence(tmp_path, content):
     advance(tmp_path / "run", 2)
@@ -203,11 +212,11 @@ def test_a_record_of_wrong_types_is_one_sentence(tmp_path, content):
 
 
 def test_an_origin_and_a_configuration_that_are_no_utf8_are_kept(tmp_path):
-    config = {"seed": 0, "source": "caf\udce9"}
+    config = {"seed": 0, "source": {"name": "caf\udce9"}}
     for _ in range(2):
         with RunFolder(tmp_path / "run", config, {}) as folder:
             folder.log([(0, {"loss": 1.0})])
-            folder.log_evaluation(1, {"protocol": "caf\udce9"})
+            folder.log_evaluation(1, {"accuracy": 0.5, "protocol": "caf\udce9"})
     assert folder.last_evaluation()["protocol"] == "caf\udce9"
 
 
@@ -233,3 +242,14 @@ def test_safetensors_of_our_own_and_of_the_library_are_the_same(tmp_path):
         assert tensor.dtype == tensors[name].dtype
         assert tensor.equal(tensors[name])
     assert TensorFile(tmp_path / "own.safetensors", "").metadata == {"x": "y"}
+
+
+@pytest.mark.parametrize(
+    "odd", ['{"step": 1}', '{"step": 1, "accuracy": "x", "protocol": "p"}', '{"step": 1, "accuracy": 1}']
+)
+def test_an_evaluation_that_cant_be_shown_is_none(tmp_path, odd):
+    with RunFolder(tmp_path / "run", {"seed": 0}, {}) as folder:
+        (tmp_path / "run" / "evaluations.jsonl").write_text(odd + "\n")
+        assert folder.last_evaluation() is None
+        folder.log_evaluation(2, {"accuracy": 0.5, "deviation": None, "protocol": "tiny"})
+        assert folder.last_evaluation()["accuracy"] == 0.5

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any, NoReturn
 
 from safetensors.torch import save
 from torch import Tensor
@@ -18,6 +19,15 @@ from lqm.utils.binding import as_stored, belonging
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import read_whole, short_hash, write_atomically
 from lqm.utils.log import warn
+
+_TYPES: dict[str, type] = {
+    "source": dict,
+    "settings": dict,
+    "method": str,
+    "seed": int,
+    "max_per_class": int,
+    "epochs": int,
+}
 
 
 @dataclass(frozen=True)
@@ -155,6 +165,17 @@ class BankWriter:
         write_atomically(self.path / self._kind.file_name(key, short_hash(content)), content)
 
 
+class _BankConfig(dict[str, Any]):
+    """A configuration; a part that it lacks is a sentence."""
+
+    def __init__(self, path: Path, config: Config) -> None:
+        super().__init__(config)
+        self._path = path
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise ArtifactError(f"{self._path / 'run.json'} has no '{name}'; restore it from a copy")
+
+
 def _set_aside(path: Path, suffix: str) -> None:
     try:
         path.rename(path.with_suffix(suffix))
@@ -166,10 +187,10 @@ def _read_config(path: Path, kind: BankKind) -> Config:
     right = f"name a folder that `{kind.command}` has made"
     try:
         config: Config = json.loads(read_whole(path / "run.json"))["config"][kind.entry]
-        if isinstance(config, dict):
-            return config
+        if all(isinstance(config.get(name, kind()), kind) for name, kind in _TYPES.items()):
+            return _BankConfig(path, config)
     except (FileNotFoundError, NotADirectoryError):
         raise ArtifactError(f"{path} does not hold {kind.name}; {right}") from None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, AttributeError) as error:
         raise ArtifactError(f"{path} holds something else than {kind.name}; {right}") from error
     raise ArtifactError(f"{path} holds something else than {kind.name}; {right}")

@@ -1,8 +1,10 @@
 """The run folder: configuration, lock, metrics and checkpoints of one condensation."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from filelock import FileLock, Timeout
 from torch import Tensor
@@ -107,8 +109,8 @@ class RunFolder:
 
     def seconds(self) -> float:
         """What the steps that are logged have taken."""
-        found = [line.record.get("seconds") for line in read_log(self._metrics) if line.record]
-        return float(sum(seconds for seconds in found if isinstance(seconds, int | float) and seconds >= 0))
+        found = [line.record.get("seconds", 0.0) for line in read_log(self._metrics) if line.record]
+        return float(sum(seconds for seconds in found if _is_number(seconds) and seconds >= 0))
 
     def log(self, entries: list[tuple[int, Metrics]]) -> None:
         """Append metrics, one JSON object a line."""
@@ -119,8 +121,12 @@ class RunFolder:
         append_lines(self._evaluations, [{"step": step, **found}])
 
     def last_evaluation(self) -> Evaluated | None:
-        """What the last one found, with its `step`, if there is one."""
-        return last_line(self._evaluations)
+        """What the last one found, with its `step`, if there is one that can be shown."""
+        last = last_line(self._evaluations)
+        shown = last and _is_number(last.get("accuracy")) and isinstance(last.get("protocol"), str)
+        if not last or not shown or not (last.get("deviation") is None or _is_number(last["deviation"])):
+            return None
+        return {"deviation": None} | last
 
     def _require_free(self) -> None:
         """Refuse a folder that holds anything but a run, or what a run that was killed at once has left."""
@@ -130,6 +136,10 @@ class RunFolder:
             raise ArtifactError(
                 f"{self.path} holds files that are not a run's; choose an empty or new folder"
             )
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 def in_use(path: Path) -> bool:

@@ -15,6 +15,8 @@ Config = dict[str, Any]
 RECORD = "run.json"
 # What a folder holds besides runs, by the one entry of its configuration.
 _BANKS = {"sketched": "a sketch", "experts": "a bank of experts"}
+# Parts of a configuration that have parts of their own.
+_DICTIONARIES = ("settings", "source", "stream", "distance", "sketch", *_BANKS)
 
 
 def new_record(config: Config, environment: Mapping[str, str | int], steps: int | None) -> dict[str, Any]:
@@ -85,9 +87,12 @@ def _read(folder: Path) -> dict[str, Any]:
     found = json.loads(read_whole(folder / RECORD))
     if not isinstance(found, dict):
         raise ValueError("no record of a run")
-    for name in ("config", "environment"):
-        if not isinstance(found.get(name, {}), dict):
-            raise ValueError("no record of a run")
+    config = found.get("config", {})
+    parts = [config, found.get("environment", {})]
+    if isinstance(config, dict):
+        parts += [config[name] for name in _DICTIONARIES if config.get(name) is not None]
+    if not all(isinstance(part, dict) for part in parts):
+        raise ValueError("no record of a run")
     return found
 
 

@@ -11,7 +11,7 @@ import torch
 
 from lqm.engine import environment
 from lqm.utils.cache import cache_folder
-from lqm.utils.errors import ArtifactError
+from lqm.utils.errors import ArtifactError, DataError
 from lqm.utils.files import read_whole, remove_temporaries, write_atomically
 from lqm.utils.log import warn
 
@@ -54,14 +54,12 @@ def _read(path: Path, key: dict[str, Any]) -> Finding | None:
         if stored["key"] != key:
             warn(f"{path} is the score of something else; the network is trained again")
             return None
-        # Earlier versions hashed the finding alone.
-        hashed = (json.dumps(stored, sort_keys=True), json.dumps(finding))
-        if digest in [_hash(text.encode()) for text in hashed] and _is_finding(finding):
+        if digest == _hash(json.dumps(stored, sort_keys=True).encode()) and _is_finding(finding):
             found: Finding = finding
             return found
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, DataError) as error:
         warn(f"{path} can't be used ({error}); the network is trained again")
         return None
     warn(f"{path} is damaged; the network is trained again")

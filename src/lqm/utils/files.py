@@ -68,7 +68,7 @@ def open_regular(path: Path) -> BufferedReader:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
     return open(descriptor, "rb")
 
 
