@@ -370,6 +370,7 @@ def test_evaluations_along_the_way_change_no_byte_of_the_set(tmp_path, case, qui
         "protocol": found.protocol.name,
         "cramer_von_mises": found.score.before.cramer_von_mises,
         "extremes": found.score.before.extremes,
+        "checksum": last["checksum"],
     }
     assert judged.manifest["scores"] == found.condensed.manifest["scores"], "the last one is noted as well"
     assert lqm.load(tmp_path / "judged").manifest["scores"] == json.loads(

@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ import lqm
 from lqm.api.evaluate import score_entry
 from lqm.images.evaluation import PROTOCOLS
 from lqm.images.networks import NETWORKS
-from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.errors import ArtifactError, ConfigError, DataError
 
 
 @pytest.fixture
@@ -133,3 +134,24 @@ def test_a_set_scored_by_the_source_at_hand_scores_as_in_an_evaluation(
     found = lqm.evaluate(condensed, source=digits, show_progress=False)
     (noted,) = found.condensed.manifest["scores"]
     assert score_entry(condensed, digits, seed=0, device=torch.device("cpu")) == noted
+
+
+def test_the_command_fails_after_the_score_when_that_could_not_be_kept(
+    condensed, tiny_protocol, monkeypatch, tmp_path, type_in
+):
+    monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
+    condensed.save(tmp_path / "set")
+    words = ("evaluate", tmp_path / "set", "--protocol", "tiny", "--baselines", "none")
+
+    def full(*_):
+        raise ArtifactError("the disk is full")
+
+    monkeypatch.setattr("lqm.condensed.condensed_set.write_manifest", full)
+    code, printed, error = type_in(*words)
+    assert code == 1
+    assert "%" in printed, "the score is printed nevertheless"
+    assert re.search(r"not kept: the disk is full$", error.strip())
+    monkeypatch.undo()
+    monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
+    assert type_in(*words)[0] == 0
+    assert lqm.load(tmp_path / "set").manifest["scores"]

@@ -1,5 +1,6 @@
 """A network that was trained is never trained again for the same question."""
 
+import hashlib
 import json
 
 import pytest
@@ -105,3 +106,49 @@ def test_a_large_training_set_has_fewer_epochs_and_small_sets_all(digits, tiny_p
     judge(digits, protocol, images=digits.train, full=True)
     judge(digits, protocol)
     assert trained == [5, 50], "1,442 images are 6 batches"
+
+
+def test_a_score_under_the_name_of_another_question_is_not_taken(digits, tiny_protocol, trained, capsys):
+    first = judge(digits, tiny_protocol)
+    folder = cache_folder() / "scores"
+    own = {path.name for path in folder.glob("*.json")}
+    judge(digits, tiny_protocol, images=random_images(digits, 2, 0, 1))
+    foreign = next(path for path in folder.glob("*.json") if path.name not in own)
+    for name in own:
+        (folder / name).write_bytes(foreign.read_bytes())
+    assert judge(digits, tiny_protocol) == first
+    assert len(trained) == 6
+    assert capsys.readouterr().err.count("is the score of something else") == 2
+
+
+@pytest.mark.parametrize("accuracy", [0.999, [0.999, "x"], [float("inf")], [[1.0]], None])
+def test_a_score_that_was_edited_or_is_none_is_not_taken(digits, tiny_protocol, trained, accuracy):
+    first = judge(digits, tiny_protocol)
+    for path in (cache_folder() / "scores").glob("*.json"):
+        stored = json.loads(path.read_text())
+        stored["finding"]["accuracy"] = accuracy
+        path.write_text(json.dumps(stored))
+    assert judge(digits, tiny_protocol) == first
+    assert len(trained) == 4
+
+
+@pytest.mark.parametrize(
+    "content", [b"[]", b"7", b"[" * 10**5, b"\xff", b'{"sha256": 1, "finding": 2, "key": 3}']
+)
+def test_what_is_no_score_at_all_is_passed_over(digits, tiny_protocol, trained, content):
+    first = judge(digits, tiny_protocol)
+    for path in (cache_folder() / "scores").glob("*.json"):
+        path.write_bytes(content)
+    assert judge(digits, tiny_protocol) == first
+
+
+def test_a_hash_of_the_finding_alone_is_not_enough(digits, tiny_protocol, trained):
+    """It was, once: a score could be changed without a look at its key."""
+    first = judge(digits, tiny_protocol)
+    for path in (cache_folder() / "scores").glob("*.json"):
+        stored = json.loads(path.read_text())
+        stored["finding"]["accuracy"] = [0.999]
+        stored["sha256"] = hashlib.sha256(json.dumps(stored["finding"]).encode()).hexdigest()
+        path.write_text(json.dumps(stored))
+    assert judge(digits, tiny_protocol) == first
+    assert len(trained) == 4

@@ -87,7 +87,6 @@ def test_other_settings_are_refused(digits, tmp_path):
     [
         ("constant", [(1, 2)], (1, 2)),
         ("constant", [(0, 2), (1, 0), (1, 1), (1, 2)], (1, 1)),
-        ("fifths", [(1, 1)], (1, 2)),
         ("fifths", [(0, 2), (1, 0), (1, 1), (1, 2)], None),
         ("constant", [(0, 1), (0, 2), (1, 0), (1, 1), (1, 2)], None),
     ],
@@ -122,3 +121,17 @@ def test_the_identity_tells_other_weights_and_other_parts_from_one_another(digit
     ]
     assert len({identity["sha256"] for identity in identities}) == 4
     assert Experts(one.path).identity == one.identity
+
+
+@pytest.mark.parametrize("missing", [(0, 1), (1, 0), (1, 1)])
+def test_a_snapshot_that_is_missing_in_the_middle_is_named_and_made_again(digits, tmp_path, missing):
+    make(digits, tmp_path, 2, 2)
+    before = contents(tmp_path)
+    (path,) = tmp_path.glob("snapshot-{:06d}-{:06d}.*".format(*missing))
+    path.unlink()
+    with pytest.raises(ArtifactError, match=rf"{path.name.split('.')[0]}\..* is missing.*`lqm experts`"):
+        Experts(tmp_path)
+    if missing[0] == 1:
+        assert Experts(tmp_path, 1).networks == 1
+    make(digits, tmp_path, 2, 2)
+    assert contents(tmp_path) == before

@@ -1,6 +1,8 @@
 import hashlib
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 import torch
@@ -218,3 +220,50 @@ def test_a_run_that_is_not_finished_says_how_to_go_on(tmp_path):
     (tmp_path / "repeat-0" / "memory" / "task-0").mkdir(parents=True)
     with pytest.raises(ArtifactError, match=r"stream .*command again"):
         lqm.load(tmp_path)
+
+
+def test_saving_the_same_set_again_keeps_the_scores_that_were_noted_meanwhile(tmp_path):
+    mine = small_set().save(tmp_path / "set").with_score(score("a", 0.1))
+    lqm.load(tmp_path / "set").with_score(score("b", 0.2))
+    saved = mine.save(tmp_path / "set")
+    assert saved.manifest["scores"] == [score("b", 0.2), score("a", 0.1)]
+    assert lqm.load(tmp_path / "set").manifest == saved.manifest | {
+        name: lqm.load(tmp_path / "set").manifest[name] for name in ("format", "seal")
+    }
+    assert "scores" not in small_set(1).save(tmp_path / "set").manifest, "those of other tensors go"
+
+
+def test_threads_that_note_scores_at_once_lose_none(tmp_path):
+    condensed = small_set().save(tmp_path / "set")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: condensed.with_score(score(f"p{n}", n / 100)), range(40)))
+    names = {entry["protocol"]["name"] for entry in lqm.load(tmp_path / "set").manifest["scores"]}
+    assert names == {f"p{n}" for n in range(40)}
+    assert len(list((tmp_path / "set").iterdir())) == 2
+
+
+def test_names_that_are_no_utf8_do_not_make_a_set_unsaveable(tmp_path):
+    odd = replace(small_set(), class_names=("caf\udce9", "two"))
+    odd = replace(odd, manifest=odd.manifest | {"origin": {"path": "/data/caf\udce9"}})
+    odd.save(tmp_path / "set").with_score(score("a", 0.5))
+    assert lqm.load(tmp_path / "set").class_names == ("caf\udce9", "two")
+    assert lqm.load(tmp_path / "set").manifest["origin"]["path"] == "/data/caf\udce9"
+    (tmp_path / "set" / "manifest.json").read_text(encoding="utf-8")
+
+
+def test_a_score_for_a_set_that_is_gone_makes_no_folder(tmp_path):
+    condensed = small_set().save(tmp_path / "set")
+    shutil.rmtree(tmp_path / "set")
+    with pytest.raises(ArtifactError, match="no longer there"):
+        condensed.with_score(score("a", 0.5))
+    assert not (tmp_path / "set").exists()
+
+
+def test_a_set_can_be_read_while_it_is_replaced_again_and_again(tmp_path):
+    small_set(0).save(tmp_path / "set")
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(lambda: [small_set(n % 2).save(tmp_path / "set") for n in range(60)])
+        while not writing.done():
+            found = lqm.load(tmp_path / "set").images
+            assert found.equal(small_set(0).images) or found.equal(small_set(1).images)
+        writing.result()

@@ -68,7 +68,7 @@ def test_metrics_are_one_json_object_a_line(tmp_path):
         run_quietly(Counter(), 4, where)
     lines = metrics(tmp_path)
     assert [(line["step"], line["loss"]) for line in lines] == [(i, float(i)) for i in range(4)]
-    assert all(line.keys() == {"step", "loss", "seconds"} for line in lines)
+    assert all(line.keys() == {"step", "loss", "seconds", "checksum"} for line in lines)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -311,6 +311,7 @@ def test_a_run_is_judged_after_every_so_many_steps_and_the_last_one(straight, tm
         "accuracy": straight[0]["accuracy"],
         "deviation": 0.01,
         "protocol": "tiny",
+        "checksum": straight[0]["checksum"],
     }
     counter = Counter()
     run_quietly(counter, 4, None)

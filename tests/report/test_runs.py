@@ -70,6 +70,8 @@ def test_a_run_that_was_stopped_tells_how_far_it_came(run):
 def test_a_finished_run_that_is_taken_further_is_no_longer_done(run):
     with (run / "metrics.jsonl").open("a") as file:
         file.write('{"step": 3, "loss": 1.0}\n')
+    assert only(run.parent).state == "done", "the step is logged but not saved, and will be made again"
+    (run / "checkpoints" / f"step-000000004.{'0' * 32}.safetensors").touch()
     assert only(run.parent).state == "stopped"
     assert only(run.parent).steps == "4"
 

@@ -37,12 +37,14 @@ class Evaluation:
         by_network: for each kind of network, the scores by the name of the training set.
         warnings: what is wrong with the set, a line each: dead nodes, lengths unlike the real ones', a loss
             that did not fall, classes that are never predicted.
+        not_kept: why a score is not in the manifest on the disk; empty if all are.
     """
 
     protocol: Protocol
     by_network: dict[str, Scores]
     condensed: CondensedSet
     warnings: tuple[str, ...] = ()
+    not_kept: str = ""
 
     @property
     def rows(self) -> Scores:
@@ -148,6 +150,7 @@ def evaluate(
         evaluator.fresh_network(data, maker or name, seed, 0)
     sets: dict[str, Callable[[int], Any]] = {}
     by_network: dict[str, Scores] = {}
+    not_kept: dict[str, str] = {}
     for name, maker in makers.items():
         own = replace(rules, network=name)
         by_network[name] = {}
@@ -187,9 +190,11 @@ def evaluate(
                 entry = entry_of(own, seed, found, how)
             else:
                 entry["baselines"] = entry.get("baselines", {}) | {training_set: asdict(found)}
-            condensed = _with_score(condensed, entry)
+            condensed, not_kept[name] = _with_score(condensed, entry)
     first = next(iter(by_network.values()))["condensed"]
-    return Evaluation(rules, by_network, condensed, tuple(faults_of(condensed, evaluator, data, first)))
+    faults = tuple(faults_of(condensed, evaluator, data, first))
+    problem = next(filter(None, not_kept.values()), "")
+    return Evaluation(rules, by_network, condensed, faults, problem)
 
 
 def evaluator_of(condensed: CondensedSet) -> Evaluator:
@@ -217,9 +222,10 @@ def _makers(
     return {evaluator.check_spec(spec): None for spec in specs}
 
 
-def _with_score(condensed: CondensedSet, entry: dict[str, Any]) -> CondensedSet:
+def _with_score(condensed: CondensedSet, entry: dict[str, Any]) -> tuple[CondensedSet, str]:
+    """The set with one more score, and why that is not on the disk, if it is not."""
     try:
-        return condensed.with_score(entry)
+        return condensed.with_score(entry), ""
     except ArtifactError as error:
         warn(f"the score could not be written to the manifest: {error}")
-        return condensed
+        return condensed, str(error)

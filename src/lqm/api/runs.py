@@ -10,8 +10,9 @@ from typing import Any
 from lqm.banks import EXPERTS, SKETCH, Experts, Sketch
 from lqm.condensed.artefact import MANIFEST, read_artefact
 from lqm.condensed.schema import DATA_FILE
-from lqm.engine.record import RECORD, read_record
-from lqm.engine.run import EVALUATIONS, METRICS, in_use, last_line
+from lqm.engine.checkpoint import newest_step
+from lqm.engine.run import EVALUATIONS, METRICS, in_use
+from lqm.engine.run_record import RECORD, read_record
 from lqm.evaluation.history import accuracy_of
 from lqm.evaluation.labels import distance_of
 from lqm.evaluation.spread import Spread
@@ -19,6 +20,7 @@ from lqm.evaluation.streams import is_stream, read_stream
 from lqm.evaluation.table import CONDENSED, scores_in
 from lqm.report.run_table import RunSummary
 from lqm.utils.errors import ArtifactError, LqmError
+from lqm.utils.lines import last_line
 from lqm.utils.log import warn
 from lqm.utils.own_files import read_plain_file
 from lqm.utils.paths import as_path
@@ -106,8 +108,10 @@ def _described_by_record(run: RunSummary) -> RunSummary:
 
 def _condensation(run: RunSummary, config: Config, asked: int) -> RunSummary:
     """A run, or a set that was saved without its run."""
-    last = _last_line(run.folder / METRICS)
-    made, manifest = int(last["step"]) + 1 if last else 0, Config()
+    last = last_line(run.folder / METRICS)
+    # A step counts when it is saved; a run that was killed meanwhile has logged it before.
+    made = min(last["step"] + 1, newest_step(run.folder / "checkpoints")) if last else 0
+    manifest = Config()
     if (run.folder / MANIFEST).exists() or not config:
         try:
             manifest = read_artefact(run.folder)[1]
@@ -179,13 +183,8 @@ def _accuracy(folder: Path, manifest: Config) -> Spread | None:
     if rows := [row for row in scores_in(manifest) if row.training_set == CONDENSED]:
         own = [row for row in rows if row.protocol == manifest.get("evaluation")]
         return (own or rows)[0].spread
-    last = _last_line(folder / EVALUATIONS)
+    last = last_line(folder / EVALUATIONS)
     return accuracy_of(last) if last else None
-
-
-def _last_line(path: Path) -> Config | None:
-    """The last record of a log, unless it is a pipe or something else that is no file."""
-    return last_line(path) if path.is_file() else None
 
 
 def _last_change(folder: Path) -> float:

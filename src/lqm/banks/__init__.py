@@ -1,6 +1,6 @@
 """Banks: shards on disk that are made once and used by many condensations; sketches and experts."""
 
-from lqm.banks.bank import Bank, BankWriter, Shard
+from lqm.banks.bank import Bank, BankWriter
 from lqm.banks.checks import (
     require_fine_enough,
     require_same_source,
@@ -10,6 +10,7 @@ from lqm.banks.checks import (
 )
 from lqm.banks.experts import EXPERTS, Experts
 from lqm.banks.schedule import advice, encoder_of_step, overuse
+from lqm.banks.shard import Shard
 from lqm.banks.sketch import (
     FINENESS,
     SKETCH,

@@ -1,4 +1,4 @@
-"""A bank: numbered shards in a folder, memory-mapped, each with the hash of its content in its name."""
+"""A bank: numbered shards in a folder, made once and used by many condensations."""
 
 import hashlib
 import re
@@ -6,19 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any, NoReturn
 
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from lqm.banks.shard import Key, Place, Shard, is_intact
 from lqm.engine import Config, RunFolder
-from lqm.engine.record import read_record
+from lqm.engine.run_record import read_record, recorded_id
+from lqm.utils.binding import as_stored, belonging
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import short_hash, write_atomically
 from lqm.utils.log import warn
 
-# A shard of a sketch has one number, one of experts two: network and snapshot.
-Key = tuple[int, ...]
+_TYPES: dict[str, type] = {
+    "source": dict,
+    "settings": dict,
+    "method": str,
+    "seed": int,
+    "max_per_class": int,
+    "epochs": int,
+}
 
 
 @dataclass(frozen=True)
@@ -30,44 +38,25 @@ class BankKind:
         command: what makes it.
         shard: what a shard is called in file names.
         entry: the name under which `run.json` holds its configuration.
+        numbers: how many a shard has; of a snapshot the network's and its own.
     """
 
     name: str
     command: str
     shard: str
     entry: str
+    numbers: int = 1
+
+    def file_name(self, key: Key, content_hash: str) -> str:
+        """What the file of a shard is called."""
+        number = "-".join(f"{part:06d}" for part in key)
+        return f"{self.shard}-{number}.{content_hash}.safetensors"
 
     def paths(self, folder: Path) -> dict[Key, Path]:
         """The shards in a folder, by their numbers."""
-        pattern = re.compile(rf"{self.shard}((?:-\d{{6}})+)\.[0-9a-f]{{32}}\.safetensors")
+        pattern = re.compile(rf"{self.shard}((?:-\d{{6,9}}){{{self.numbers}}})\.[0-9a-f]{{32}}\.safetensors")
         found = ((pattern.fullmatch(file.name), file) for file in sorted(folder.iterdir()))
         return {tuple(map(int, match[1][1:].split("-"))): file for match, file in found if match}
-
-
-class Shard:
-    """One entry of a bank, read from its file as it is needed."""
-
-    def __init__(self, path: Path, remedy: str, *, check: bool = True) -> None:
-        if check and not is_intact(path, remedy):
-            raise ArtifactError(f"{path} is damaged: its hash is not the one in its name; {remedy}")
-        try:
-            self._file = safe_open(path, framework="pt")
-        except (OSError, SafetensorError) as error:
-            raise ArtifactError(f"{path} can't be read ({error}); {remedy}") from error
-        self.names: tuple[str, ...] = tuple(self._file.keys())  # type: ignore[no-untyped-call]
-
-    def __getitem__(self, name: str) -> Tensor:
-        tensor: Tensor = self._file.get_tensor(name)  # type: ignore[no-untyped-call]
-        return tensor
-
-    def below(self, prefix: str) -> dict[str, Tensor]:
-        """The tensors called `prefix.name`, by their name."""
-        start = f"{prefix}."
-        return {name.removeprefix(start): self[name] for name in self.names if name.startswith(start)}
-
-    def tensors(self) -> dict[str, Tensor]:
-        """All tensors by name."""
-        return {name: self[name] for name in self.names}
 
 
 class Bank:
@@ -87,14 +76,30 @@ class Bank:
     def __init__(self, path: str | Path, kind: BankKind) -> None:
         self.path, self.kind = Path(path), kind
         self.config = _read_config(self.path, kind)
+        self._id = recorded_id(self.path)
         self.paths = kind.paths(self.path)
         self._checked: set[Key] = set()
 
-    def shard(self, *key: int) -> Shard:
-        """The shard of that number."""
-        shard = Shard(self.paths[key], self.remedy, check=key not in self._checked)
+    def shard(self, *key: int, check: bool = True) -> Shard:
+        """The shard of that number; its hash is looked at when it is first used, unless `check` is off."""
+        place = Place(self._id, key)
+        if not check:
+            return Shard(self.paths[key], self.remedy, place, check=False)
+        shard = Shard(self.paths[key], self.remedy, place, check=key not in self._checked)
         self._checked.add(key)
         return shard
+
+    def require(self, key: Key) -> None:
+        """Refuse to do without a shard that is missing though a later one is there.
+
+        Raises:
+            ArtifactError: with its name, and what to do.
+        """
+        if key not in self.paths:
+            raise ArtifactError(
+                f"{self.path / self.kind.file_name(key, '*')} is missing, though later ones are there; "
+                f"let `{self.kind.command}` go on with it, which makes what is missing and nothing else"
+            )
 
     def identity_of(self, keys: Sequence[Key]) -> str:
         """SHA-256 of some shards: their names have their content's hash."""
@@ -133,33 +138,48 @@ class BankWriter:
         self._folder.__exit__(kind, error, trace)
 
     def finished(self) -> set[Key]:
-        """The shards that are there; a damaged one is set aside, to be made again."""
+        """The shards that are there; a damaged one, or one of another bank, is set aside and made again."""
         found = self._kind.paths(self.path)
         for key, path in list(found.items()):
             if not is_intact(path, "look at the disk"):
                 warn(f"{path} is damaged (its hash is not the one in its name) and is made again")
-                path.rename(path.with_suffix(".damaged"))
+                _set_aside(path, ".damaged")
+                del found[key]
+                continue
+            try:
+                Shard(path, "it is made again", Place(self._folder.id, key), check=False)
+            except ArtifactError as error:
+                warn(str(error))
+                _set_aside(path, ".foreign")
                 del found[key]
         return set(found)
 
     def read(self, *key: int) -> Shard:
         """A shard that is there."""
-        return Shard(self._kind.paths(self.path)[key], "make it again")
+        return Shard(self._kind.paths(self.path)[key], "make it again", Place(self._folder.id, key))
 
     def write(self, key: Key, tensors: Mapping[str, Tensor]) -> None:
         """Add a shard."""
-        content = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
-        number = "-".join(f"{part:06d}" for part in key)
-        name = f"{self._kind.shard}-{number}.{short_hash(content)}.safetensors"
-        write_atomically(self.path / name, content)
+        content = save(as_stored(tensors), belonging(self._folder.id, key))
+        write_atomically(self.path / self._kind.file_name(key, short_hash(content)), content)
 
 
-def is_intact(path: Path, remedy: str) -> bool:
-    """Whether a file has the content that its name promises."""
+class _BankConfig(dict[str, Any]):
+    """A configuration; a part that it lacks is a sentence."""
+
+    def __init__(self, path: Path, config: Config) -> None:
+        super().__init__(config)
+        self._path = path
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise ArtifactError(f"{self._path / 'run.json'} has no '{name}'; restore it from a copy")
+
+
+def _set_aside(path: Path, suffix: str) -> None:
     try:
-        return short_hash(path.read_bytes()) == path.name.split(".")[-2]
+        path.rename(path.with_suffix(suffix))
     except OSError as error:
-        raise ArtifactError(f"{path} can't be read ({error.strerror}); {remedy}") from error
+        raise ArtifactError(f"{path} can't be set aside ({error.strerror}); remove it") from error
 
 
 def _read_config(path: Path, kind: BankKind) -> Config:
@@ -170,5 +190,4 @@ def _read_config(path: Path, kind: BankKind) -> Config:
         raise ArtifactError(f"{path} does not hold {kind.name}; {right}") from None
     if kind.entry not in config:
         raise ArtifactError(f"{path} holds something else than {kind.name}; {right}")
-    own: Config = config[kind.entry]
-    return own
+    return _BankConfig(path, config[kind.entry])

@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from lqm.banks.bank import Bank, BankKind, Shard
+from lqm.banks.bank import Bank, BankKind
+from lqm.banks.shard import Shard
 from lqm.utils.errors import ArtifactError
 
-EXPERTS = BankKind("experts", "lqm experts", "snapshot", "experts")
+EXPERTS = BankKind("experts", "lqm experts", "snapshot", "experts", numbers=2)
 
 
 class Experts(Bank):
@@ -22,15 +23,20 @@ class Experts(Bank):
         epochs: how many to use of each.
 
     Raises:
-        ArtifactError: when the folder holds no experts, or none that is finished.
+        ArtifactError: when the folder holds no experts, or none that is finished, or a snapshot is missing.
     """
 
     def __init__(self, path: str | Path, networks: int | None = None, epochs: int | None = None) -> None:
         super().__init__(path, EXPERTS)
         lengths: dict[int, int] = {}
         for network, snapshot in sorted(self.paths):
-            if snapshot == lengths.get(network, 0):
-                lengths[network] = snapshot + 1
+            lengths[network] = snapshot + 1
+        used = max(lengths, default=-1) + 1 if networks is None else networks
+        for network in range(min(used, max(lengths, default=-1) + 1)):
+            # Of a network that is missing though a later one is there, the first snapshot is named.
+            most = lengths.get(network, 1)
+            for snapshot in range(most if epochs is None else min(most, epochs + 1)):
+                self.require((network, snapshot))
         # A schedule that ends has its number of epochs in the configuration; a constant one may end anywhere.
         meant = self.config.get("epochs") if epochs is None else epochs
         longest = max(lengths.values(), default=0) if meant is None else meant + 1

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lqm.banks.bank import Bank, BankKind, Shard
+from lqm.banks.bank import Bank, BankKind
+from lqm.banks.shard import Shard
 from lqm.distances import Distance
 from lqm.distances.grid import needs, quantile_grid
 from lqm.utils.errors import ArtifactError
@@ -21,27 +22,28 @@ class Sketch(Bank):
     """The finished encoders of a folder.
 
     Attributes:
-        encoders: how many are used: all that there are, from the first up to a missing one, or fewer.
+        encoders: how many are used: all that there are, or fewer.
 
     Args:
         path: the folder.
         encoders: how many to use at most.
 
     Raises:
-        ArtifactError: when the folder holds no sketch, or one without an encoder.
+        ArtifactError: when the folder holds no sketch, or one without an encoder, or one of them is missing.
     """
 
     def __init__(self, path: str | Path, encoders: int | None = None) -> None:
         super().__init__(path, SKETCH)
-        there = next(n for n in range(len(self.paths) + 1) if (n,) not in self.paths)
-        self.encoders = there if encoders is None else min(there, encoders)
-        if not self.encoders:
+        if not self.paths:
             raise ArtifactError(
                 f"the sketch in {self.path} has no encoder yet; let `lqm sketch` go on with it"
             )
+        there = 1 + max(number for (number,) in self.paths)
+        self.encoders = there if encoders is None else min(there, encoders)
         for number in range(self.encoders):
+            self.require((number,))
             # A file that was cut short is found before the run begins, any other damage when it is used.
-            Shard(self.paths[number,], self.remedy, check=False)
+            self.shard(number, check=False)
 
     def __getitem__(self, number: int) -> Shard:
         """Encoder number n."""

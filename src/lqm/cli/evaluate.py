@@ -46,6 +46,7 @@ def evaluate(
     import lqm
     from lqm.evaluation.labels import mosaics_of
     from lqm.report.tables import score_table
+    from lqm.utils.errors import ArtifactError
     from lqm.utils.log import warn
 
     found = lqm.evaluate(
@@ -64,4 +65,6 @@ def evaluate(
     for line in found.warnings:
         warn(f"warning: {line}")
     Console().print(score_table(found.by_network, found.protocol, mosaics_of(found.condensed)))
+    if found.not_kept:
+        raise ArtifactError(f"the score above was not kept: {found.not_kept}")
     print(f"next: lqm report {quote(str(run))}")

@@ -12,6 +12,7 @@ from lqm.cli import COMMANDS
 from lqm.utils.allocator import tune_allocator
 from lqm.utils.errors import LqmError, StoppedError
 from lqm.utils.names import choose, printable
+from lqm.utils.streams import settle_output, steady_streams
 
 
 def main() -> None:
@@ -20,11 +21,10 @@ def main() -> None:
     # other processes a step of DM took 9 times as long. GNU OpenMP reads this when torch is loaded.
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     tune_allocator()
-    if hasattr(sys.stdout, "reconfigure"):
-        # The name of a file may hold bytes that are no text.
-        sys.stdout.reconfigure(errors="backslashreplace")
+    steady_streams()
     try:
         _dispatch(sys.argv[1:])
+        sys.stdout.flush()
     except StoppedError as error:
         _fail(error, 128 + error.signal_number)
     except LqmError as error:
@@ -35,7 +35,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except OSError as error:
-        _fail(error, 1)
+        lost = f"the output can't be written ({error.strerror}); what was finished is kept"
+        _fail(error if settle_output() else lost, 1)
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and "memory" not in str(error):
             raise

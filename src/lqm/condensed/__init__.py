@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lqm.condensed.artefact import read_artefact
+from lqm.condensed.artefact import read_settled
 from lqm.condensed.condensed_set import CondensedSet
 from lqm.condensed.described import require_described
 from lqm.condensed.images import CondensedImages
@@ -19,7 +19,7 @@ def load(path: str | Path) -> CondensedImages | CondensedNodes:
         ArtifactError: when there is none, or it is damaged.
     """
     folder = as_path(path, "path")
-    tensors, manifest = read_artefact(folder)
+    tensors, manifest = read_settled(folder)
     kind = CondensedImages if CondensedImages.holds in tensors else CondensedNodes
     return kind.of_tensors(tensors, manifest, folder)
 

@@ -3,6 +3,8 @@
 import hashlib
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from lqm.condensed.schema import DATA_FILE, MANIFEST_FIELDS
 from lqm.condensed.tensors import read_tensors
 from lqm.utils.errors import ArtifactError, ConfigError
 from lqm.utils.files import is_temporary, remove_temporaries, write_atomically
+from lqm.utils.locks import folder_lock
 from lqm.utils.old_names import current_config
 from lqm.utils.own_files import parse_json, read_plain_file, require_fields
 
@@ -23,6 +26,7 @@ FORMAT = 3
 _READ = (2, 3)
 MANIFEST = "manifest.json"
 _SEAL = re.compile(rb'"seal": "([0-9a-f]{64})"')
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_SEAL = b'"seal": "' + b"0" * 64 + b'"'
 
 Manifest = dict[str, Any]
@@ -32,19 +36,53 @@ def write_artefact(folder: Path, tensors: dict[str, Tensor], manifest: Manifest)
     """Write tensors and manifest; a set that stood there before is replaced in one rename.
 
     The tensor file is named after its hash, so the old set stays whole until the new manifest, which
-    names the new file, takes the old one's place. Returns the manifest as written.
+    names the new file, takes the old one's place. Scores that were noted there of the same tensors stay.
+    Returns the manifest as written.
     """
     content = save_tensors({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
     digest = hashlib.sha256(content).hexdigest()
     name = f"data-{digest[:12]}.safetensors"
-    write_atomically(folder / name, content)
     written = manifest | {"data": {"file": name, "sha256": digest, "bytes": len(content)}}
-    write_manifest(folder, written)
-    remove_temporaries(folder)
-    for old in folder.iterdir():
-        if DATA_FILE.fullmatch(old.name) and old.name != name:
-            old.unlink(missing_ok=True)
+    with changing(folder):
+        write_atomically(folder / name, content)
+        written |= _scores_beside(folder, written)
+        write_manifest(folder, written)
+        remove_temporaries(folder)
+        for old in folder.iterdir():
+            if DATA_FILE.fullmatch(old.name) and old.name != name:
+                old.unlink(missing_ok=True)
     return written
+
+
+@contextmanager
+def changing(folder: Path) -> Iterator[None]:
+    """Read a manifest, change it and write it inside the block, while nobody else does.
+
+    Raises:
+        ArtifactError: when the folder can't be made, or what is in it can't be removed.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with folder_lock(folder):
+            yield
+    except OSError as error:
+        raise ArtifactError(
+            f"{folder} can't be written ({error.strerror or error}); choose another folder"
+        ) from error
+
+
+def _scores_beside(folder: Path, manifest: Manifest) -> Manifest:
+    """The scores of a manifest, and those that a folder's has of the same tensors besides."""
+    try:
+        before = read_manifest(folder)
+    except ArtifactError:
+        return {}  # there is no set, or it is damaged and about to be replaced
+    own = manifest.get("scores", [])
+    known = [(score["protocol"], score["seed"]) for score in own]
+    if before.get("data") != manifest["data"]:
+        return {}
+    others = [s for s in before.get("scores", []) if (s["protocol"], s["seed"]) not in known]
+    return {"scores": [*others, *own]} if others else {}
 
 
 def require_free(folder: Path) -> None:
@@ -63,12 +101,14 @@ def require_free(folder: Path) -> None:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest, sealed: its `seal` is the SHA-256 of all its other bytes."""
+    """Write the manifest, sealed: its `seal` is the SHA-256 of all its other bytes.
+
+    One that is there and is to be changed must be read, changed and written inside `changing`.
+    """
     head = {"format": FORMAT, "seal": "0" * 64}
-    content = (
-        json.dumps(head | manifest | head, indent=2, ensure_ascii=False).encode(errors="backslashreplace")
-        + b"\n"
-    )
+    text = json.dumps(head | manifest | head, indent=2, ensure_ascii=False)
+    # A name that is no UTF-8 has letters that only an escape can hold.
+    content = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode() + b"\n"
     seal = hashlib.sha256(content).hexdigest().encode()
     write_atomically(folder / MANIFEST, content.replace(_NO_SEAL, b'"seal": "' + seal + b'"', 1))
 
@@ -136,3 +176,23 @@ def _why_no_set(folder: Path) -> str:
         return f"{folder} holds no condensed set but runs; name them, such as {runs[0]}"
     remedy = "name a folder that `lqm condense` or `save` has finished writing"
     return f"{folder} holds no condensed set (no {MANIFEST}); {remedy}"
+
+
+def read_settled(folder: Path) -> tuple[dict[str, Tensor], Manifest]:
+    """Read tensors and manifest; again, if another process has replaced the set between the two."""
+    while True:
+        before = _written_at(folder)
+        try:
+            return read_artefact(folder)
+        except ArtifactError:
+            if _written_at(folder) == before:
+                raise
+
+
+def _written_at(folder: Path) -> tuple[int, int] | None:
+    """What tells one manifest of a folder from the next; None if there is none."""
+    try:
+        found = (folder / MANIFEST).stat()
+        return found.st_ino, found.st_mtime_ns
+    except OSError:
+        return None

@@ -6,7 +6,14 @@ from typing import ClassVar, Self
 
 from torch import Tensor
 
-from lqm.condensed.artefact import Manifest, read_artefact, require_free, write_artefact, write_manifest
+from lqm.condensed.artefact import (
+    Manifest,
+    changing,
+    read_artefact,
+    require_free,
+    write_artefact,
+    write_manifest,
+)
 from lqm.utils.errors import ArtifactError
 from lqm.utils.paths import as_path
 from lqm.utils.places import note_places, without_places
@@ -64,18 +71,15 @@ class CondensedSet:
         Raises:
             ArtifactError: when the saved set can't be written, or is no longer this one.
         """
-        manifest = self.manifest if self.path is None else read_artefact(self.path)[1]
-        if manifest.get("data") != self.manifest.get("data"):
-            raise ArtifactError(f"{self.path} holds another set than it did; its scores are left alone")
-        others, baselines = [], dict(score.get("baselines", {}))
-        for before in manifest.get("scores", []):
-            if (before["protocol"], before["seed"]) == (score["protocol"], score["seed"]):
-                baselines = before.get("baselines", {}) | baselines
-            else:
-                others.append(before)
-        whole = score | ({"baselines": baselines} if baselines else {})
-        manifest = manifest | {"scores": [*others, whole]}
-        if self.path is not None:
+        if self.path is None:
+            return replace(self, manifest=_scored(self.manifest, score))
+        if not self.path.is_dir():
+            raise ArtifactError(f"{self.path} is no longer there, and so has no score")
+        with changing(self.path):
+            manifest = read_artefact(self.path)[1]
+            if manifest.get("data") != self.manifest.get("data"):
+                raise ArtifactError(f"{self.path} holds another set than it did; its scores are left alone")
+            manifest = _scored(manifest, score)
             write_manifest(self.path, manifest)
         return replace(self, manifest=manifest)
 
@@ -87,3 +91,15 @@ def to_give_away(manifest: Manifest) -> Manifest:
         return manifest
     note_places(origin, manifest.get("source", {}).get("fingerprint", ""))
     return manifest | {"origin": without_places(origin)}
+
+
+def _scored(manifest: Manifest, score: Manifest) -> Manifest:
+    """A manifest with one more score; see `with_score`."""
+    others, baselines = [], dict(score.get("baselines", {}))
+    for before in manifest.get("scores", []):
+        if (before["protocol"], before["seed"]) == (score["protocol"], score["seed"]):
+            baselines = before.get("baselines", {}) | baselines
+        else:
+            others.append(before)
+    whole = score | ({"baselines": baselines} if baselines else {})
+    return manifest | {"scores": [*others, whole]}

@@ -1,8 +1,10 @@
 """A condensed set for other tools: its records in formats that they read, none of which is pickle."""
 
+import glob
 import json
 import re
 import shutil
+import time
 import unicodedata
 from collections.abc import Callable, Sequence
 from io import BytesIO
@@ -27,6 +29,8 @@ _CLASSES = "classes.json"
 # What some file system takes for something else, control characters, and halves of what is no text.
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f/\\:*?"<>|\ud800-\udfff]')
 _LONGEST_NAME = 60
+# What is older was left by a process that was killed.
+_STALE_SECONDS = 86_400.0
 
 
 def export(condensed: CondensedSet, to: str, path: str | Path) -> Path:
@@ -94,7 +98,10 @@ def _write_folder(condensed: CondensedImages, path: Path) -> None:
     images, labels = condensed.records()
     folders = safe_names(condensed.class_names)
     path = path.resolve()
-    partial = path.with_name(f".{token_hex(8)}.partial")
+    partial = path.with_name(f".{path.name[:40]}.{token_hex(8)}.partial")
+    for left in path.parent.glob(f"{glob.escape(f'.{path.name[:40]}')}.*.partial"):
+        if time.time() - left.stat().st_mtime > _STALE_SECONDS:
+            shutil.rmtree(left, ignore_errors=True)
     try:
         partial.mkdir(parents=True)
         for label, folder in enumerate(folders):

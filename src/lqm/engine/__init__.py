@@ -2,7 +2,8 @@
 
 from lqm.engine.environment import environment, resolve_device
 from lqm.engine.loop import Method, run
-from lqm.engine.run import Config, Metrics, RunFolder, recorded
+from lqm.engine.run import Metrics, RunFolder
+from lqm.engine.run_record import Config, recorded
 
 __all__ = [
     "Config",

@@ -9,7 +9,7 @@ from typing import Any
 
 from lqm.engine.progress import Evaluated
 from lqm.engine.run import Metrics
-from lqm.utils.errors import ConfigError
+from lqm.utils.errors import ArtifactError, ConfigError
 
 
 class Events:
@@ -27,7 +27,7 @@ class Events:
         # Files are read in the order of their names, which begin with the second in which they were made.
         while any(folder.glob(f"events.out.tfevents.{int(time.time())}.*")):
             time.sleep(0.05)
-        self._event = Event
+        self._event, self._folder = Event, folder
         self._file = (folder / f"events.out.tfevents.{int(time.time())}.{token_hex(4)}").open("wb")
         self._writer = RecordWriter(self._file)
         self._write(step=first, file_version="brain.Event:2")
@@ -38,10 +38,15 @@ class Events:
         """Metrics of steps; they are with the system when this returns."""
         from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
 
-        for step, metrics in entries:
-            values = [Summary.Value(tag=name, simple_value=value) for name, value in metrics.items()]
-            self._write(step=step, summary=Summary(value=values))
-        self._file.flush()
+        try:
+            for step, metrics in entries:
+                values = [Summary.Value(tag=name, simple_value=value) for name, value in metrics.items()]
+                self._write(step=step, summary=Summary(value=values))
+            self._file.flush()
+        except OSError as error:
+            raise ArtifactError(
+                f"event files in {self._folder} could not be written: {error.strerror or error}"
+            ) from error
 
     def evaluated(self, step: int, found: Evaluated) -> None:
         """What an evaluation found after so many steps."""

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from lqm.condensed import CondensedSet
+from lqm.engine.checkpoint import loading
 from lqm.engine.events import events_in
 from lqm.engine.panel import follow
 from lqm.engine.progress import Evaluated
@@ -175,7 +176,8 @@ def _resume(method: Method, steps: int, folder: RunFolder | None) -> tuple[int, 
             f"the run in {folder.path} has made {checkpoint.step} steps already, more than {steps}; "
             "ask for at least as many, or choose another folder"
         )
-    method.load_state(checkpoint.state)
+    with loading(checkpoint):
+        method.load_state(checkpoint.state)
     warn(f"going on from step {checkpoint.step} of {steps}")
     return checkpoint.step, checkpoint.path
 

@@ -35,12 +35,18 @@ def load_moments(
     key: str,
     state: Mapping[str, Tensor],
 ) -> None:
-    """Give an optimiser the moments that `save_moments` found under the same key."""
+    """Give an optimiser the moments that `save_moments` found under the same key.
+
+    Raises:
+        ValueError: when one has another shape than its parameter.
+    """
     optimizer.state.clear()
     for name, parameter in parameters.items():
         for moment in _MOMENTS[type(optimizer)]:
             saved = state.get(key.format(name=name, moment=moment))
             if saved is not None:
+                if saved.ndim and saved.shape != parameter.shape:
+                    raise ValueError(f"'{moment}' is {list(saved.shape)}, not {list(parameter.shape)}")
                 # Adam counts its steps on the CPU, unless it is fused.
                 count = saved.ndim == 0 and not optimizer.defaults.get("fused")
                 place = torch.device("cpu") if count else parameter.device

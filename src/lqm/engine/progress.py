@@ -1,7 +1,6 @@
 """What a person sees while something goes on: a bar on a terminal, a plain line now and then elsewhere."""
 
 import math
-import sys
 import time
 from collections.abc import Mapping
 from datetime import timedelta
@@ -13,6 +12,9 @@ from rich import progress
 from rich.console import Console
 from rich.text import Text
 
+from lqm.utils.log import say
+from lqm.utils.streams import unfailing_error
+
 _SECONDS_BETWEEN_LINES = 5.0
 
 # What an evaluation along the way found: accuracy, deviation (None of one network), protocol, and more.
@@ -21,7 +23,7 @@ Evaluated = Mapping[str, Any]
 
 def console_for(*, shown: bool) -> tuple[Console, bool]:
     """Where progress goes, and whether it may be drawn over again and again there."""
-    console = Console(stderr=True)
+    console = Console(file=unfailing_error())
     return console, shown and console.is_terminal and not console.is_dumb_terminal
 
 
@@ -127,4 +129,4 @@ class Progress:
             )
 
     def _say(self, line: str) -> None:
-        print(f"{self._what}: {line}", file=sys.stderr, flush=True)
+        say(f"{self._what}: {line}")

@@ -1,25 +1,24 @@
 """What a run has logged: metrics of its steps, and evaluations along the way."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Any, NamedTuple, NotRequired
+from typing import Any, NamedTuple, NotRequired
 
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from lqm.engine.run import EVALUATIONS, METRICS
 from lqm.evaluation.spread import Spread
-from lqm.utils.own_files import read_plain_file, require_fields
+from lqm.utils.lines import read_lines
+from lqm.utils.own_files import require_fields
 
 _MOST = 1e300
 _REMEDY = "restore it from a copy, or move it away"
-_STEP = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class _Line(TypedDict):
-    step: _STEP
+    step: int
 
 
 class _Steps(_Line):
@@ -57,7 +56,7 @@ def metric_curves(folder: Path, points: int = 300, *, steps: int | None = None) 
     A number that is not finite is left out. Only the first `steps` count: a finished run may have been
     continued since.
     """
-    lines = read_lines(folder / METRICS)[:steps]
+    lines = _first_lines(folder, steps)
     names = dict.fromkeys(name for line in lines for name in line if name not in ("step", "seconds"))
     known = {name: [line for line in lines if _is_finite(line.get(name))] for name in names}
     return {name: _thinned(found, name, points) for name, found in known.items() if found}
@@ -68,7 +67,7 @@ def read_losses(folder: Path, steps: int) -> list[float]:
 
     None of a run whose encoders learn beside it: their losses differ for this alone.
     """
-    lines = read_lines(folder / METRICS)[:steps]
+    lines = _first_lines(folder, steps)
     if any("network_accuracy" in line for line in lines):
         return []
     return [line["loss"] for line in lines if _is_finite(line.get("loss"))]
@@ -78,7 +77,7 @@ def evaluation_curve(folder: Path, steps: int) -> list[Evaluated]:
     """The evaluations that were made in a run's first steps."""
     return [
         Evaluated(line["step"], str(line.get("protocol", "an evaluation")), accuracy)
-        for line in read_lines(folder / EVALUATIONS, _EVALUATIONS)
+        for line in _logged(folder / EVALUATIONS, _EVALUATIONS)
         if line["step"] <= steps and (accuracy := accuracy_of(line))
     ]
 
@@ -98,26 +97,17 @@ def _is_share(value: object) -> bool:
     return _is_finite(value) and 0 <= value <= 1  # type: ignore[operator]
 
 
-def read_lines(path: Path, kind: TypeAdapter[Any] = _METRICS) -> list[dict[str, Any]]:
-    """The objects in a file of JSON lines; none if there is no file, and up to the first torn one.
+def _first_lines(folder: Path, steps: int | None) -> list[dict[str, Any]]:
+    """The lines of a run's first steps, of all if none are given; damaged ones are named and left out."""
+    lines = _logged(folder / METRICS, _METRICS)
+    return lines if steps is None else [line for line in lines if line["step"] < steps]
 
-    Raises:
-        ArtifactError: when the file can't be read, or a line that is whole has a value of another type.
-    """
-    try:
-        content = read_plain_file(path, _REMEDY, copies=16)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    lines: list[dict[str, Any]] = []
-    for number, text in enumerate(content.splitlines(), start=1):
-        try:
-            line = json.loads(text)
-        except (ValueError, RecursionError):
-            break
-        if not isinstance(line, dict) or "step" not in line:
-            break
-        require_fields(kind, line, f"line {number} of {path}", _REMEDY)
-        lines.append(line)
+
+def _logged(path: Path, kind: TypeAdapter[Any]) -> list[dict[str, Any]]:
+    """The lines of a log; ArtifactError when one that is whole has a value of another type."""
+    lines = read_lines(path)
+    for line in lines:
+        require_fields(kind, line, f"step {line['step']} in {path}", _REMEDY)
     return lines
 
 

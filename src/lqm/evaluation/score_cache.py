@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ import torch
 
 from lqm.engine import environment
 from lqm.utils.cache import cache_folder
-from lqm.utils.errors import ArtifactError
-from lqm.utils.files import write_atomically
+from lqm.utils.errors import ArtifactError, DataError
+from lqm.utils.files import read_whole, remove_temporaries, write_atomically
 from lqm.utils.log import warn
 
 # To be raised by every change of what a score means: of training, networks, augmentation or diagnostics.
@@ -32,31 +33,45 @@ def keep(key: dict[str, Any], device: torch.device, find: Callable[[], Finding])
     except ArtifactError as error:
         warn(f"the score of this network is not kept: {error}")
         return find()
-    if cached := _read(path):
+    if cached := _read(path, json.loads(text)):
         return cached
     finding = find()
-    stored = {"key": whole, "finding": finding, "sha256": _hash(json.dumps(finding).encode())}
+    stored: dict[str, Any] = {"key": whole, "finding": finding}
+    stored["sha256"] = _hash(json.dumps(stored, sort_keys=True).encode())
     try:
+        remove_temporaries(path.parent)
         write_atomically(path, json.dumps(stored).encode())
     except ArtifactError as error:
         warn(f"the score of this network is not kept: {error}")
     return finding
 
 
-def _read(path: Path) -> Finding | None:
-    """The finding in a file, unless there is none or it is damaged."""
+def _read(path: Path, key: dict[str, Any]) -> Finding | None:
+    """The finding in a file, unless there is none, it is damaged or that of another key."""
     try:
-        stored = json.loads(path.read_bytes())
-        finding: Finding = stored["finding"]
-        if stored["sha256"] == _hash(json.dumps(finding).encode()):
-            return finding
+        stored = json.loads(read_whole(path))
+        digest, finding = stored.pop("sha256"), stored["finding"]
+        if stored["key"] != key:
+            warn(f"{path} is the score of something else; the network is trained again")
+            return None
+        if digest == _hash(json.dumps(stored, sort_keys=True).encode()) and _is_finding(finding):
+            found: Finding = finding
+            return found
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, DataError) as error:
         warn(f"{path} can't be used ({error}); the network is trained again")
         return None
     warn(f"{path} is damaged; the network is trained again")
     return None
+
+
+def _is_finding(value: object) -> bool:
+    """Whether it is lists of numbers by name."""
+    return isinstance(value, dict) and all(
+        isinstance(numbers, list) and all(type(n) in (int, float) and not math.isinf(n) for n in numbers)
+        for numbers in value.values()
+    )
 
 
 def _hash(content: bytes) -> str:

@@ -51,6 +51,7 @@ class SyntheticNodes(Synthetic):
             problem.device,
             moments="adam.{moment}",
             restarts=restarts,
+            shape=(sum(problem.counts), problem.real.width),
         )
         self.learnables = [self._features]
 

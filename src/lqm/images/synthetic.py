@@ -53,6 +53,7 @@ class SyntheticImages(Synthetic):
             problem.device,
             moments="momentum",
             project=(lambda images: images.clamp_(low, high)) if settings.clip == "each-update" else None,
+            shape=(problem.classes, problem.per_class, *problem.source.shape),
         )
         self.learnables = [self._images]
         self._chosen: list[Tensor] | None = None

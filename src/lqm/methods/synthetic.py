@@ -26,6 +26,7 @@ class Learnable:
         moments: the name of the optimiser's moments in checkpoints; see `save_moments`.
         project: brings the tensor back to what is legal, in place, after each update.
         restarts: whether the optimiser begins anew at each step.
+        shape: which a checkpoint must have; any if it is not given.
     """
 
     def __init__(
@@ -38,9 +39,11 @@ class Learnable:
         moments: str,
         project: Callable[[Tensor], object] | None = None,
         restarts: bool = False,
+        shape: Sequence[int] | None = None,
     ) -> None:
         self._name, self._init, self._make_optimizer, self._device = name, init, optimizer, device
         self._moments, self._project, self._restarts = moments, project, restarts
+        self._shape = None if shape is None else tuple(shape)
         self._tensor: Tensor | None = None
 
     @property
@@ -71,8 +74,11 @@ class Learnable:
         return own if self._restarts else own | save_moments(self._optimizer, {"": tensor}, self._moments)
 
     def load_state(self, state: dict[str, Tensor]) -> None:
-        """Load the tensor and the moments."""
-        self._set(state[self._name])
+        """Load the tensor and the moments; ValueError if they can't be those of this tensor."""
+        found = state[self._name]
+        if self._shape not in (None, found.shape) or found.dtype != torch.float32:
+            raise ValueError(f"'{self._name}' is {found.dtype} {list(found.shape)}")
+        self._set(found)
         load_moments(self._optimizer, {"": self.tensor}, self._moments, state)
 
     def _set(self, value: Tensor) -> None:

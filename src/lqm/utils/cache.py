@@ -4,18 +4,23 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from lqm.utils.errors import ArtifactError
+from lqm.utils.files import file_hash, remove_temporaries, temporary_file
 from lqm.utils.log import warn
+from lqm.utils.tensors import TensorFile, write_tensors
 
 T = TypeVar("T")
+
+# The one entry of a file's metadata: the key that it was kept under, and the notes.
+_ENTRY = "lqm"
+_NAME = re.compile(r"[0-9a-f]+\.([0-9a-f]{32})\.safetensors")
 
 
 class Packed(NamedTuple):
@@ -41,11 +46,8 @@ def content_key(described: str, root: Path | None = None, files: Iterable[Path] 
     """A hash of a description (options, class names) and of the names below `root` and bytes of files."""
     digest = hashlib.sha256(described.encode(errors="surrogatepass"))
     for path in files:
-        digest.update(
-            f"\0{path.relative_to(root or path.parent).as_posix()}\0{_file_hash(path)}".encode(
-                errors="surrogatepass"
-            )
-        )
+        name = path.relative_to(root or path.parent).as_posix()
+        digest.update(f"\0{name}\0{file_hash(path)}".encode(errors="surrogatepass"))
     return digest.hexdigest()[:32]
 
 
@@ -59,7 +61,8 @@ def kept(
 ) -> T:
     """What `make` returns, from the cache if it is there; a cache that can't be used is done without.
 
-    The file is `<what>/<key>.<hash of its content>.safetensors`, with `key` a hash of all that decides it.
+    The file is `<what>/<key>.<hash of its content>.safetensors`, with `key` a hash of all that decides it;
+    its content names the key too. What is read from it is in memory, whatever happens to the file.
     """
     try:
         folder = cache_folder() / what
@@ -67,49 +70,43 @@ def kept(
         warn(f"the {what} are not kept: {error}")
         return make()
     for path in folder.glob(f"{key}.*.safetensors"):
-        if packed := _load(path):
-            return unpack(packed)
-        warn(f"{path} was damaged, and is made again")
+        try:
+            return unpack(_load(path, key))
+        except ArtifactError as error:
+            warn(f"{error}, and is made again")
+        except (KeyError, IndexError, ValueError, TypeError, RuntimeError, AssertionError) as error:
+            warn(f"{path} can't be used ({error}), and is made again")
         with contextlib.suppress(OSError):
             path.unlink()
     made = make()
     try:
         _save(folder, key, pack(made))
-    except (OSError, SafetensorError) as error:
-        problem = error.strerror if isinstance(error, OSError) else error
-        warn(f"the {what} are not kept: {folder} can't be written ({problem})")
+    except OSError as error:
+        warn(f"the {what} are not kept: {folder} can't be written ({error.strerror})")
     return made
 
 
 def _save(folder: Path, key: str, packed: Packed) -> None:
     """Write tensor by tensor, never a copy of them all; the name is known once all is written."""
-    temporary = folder / f".{key}.{os.getpid()}.tmp"
+    folder.mkdir(parents=True, exist_ok=True)
+    remove_temporaries(folder)
+    with temporary_file(folder, key) as (temporary, file):
+        write_tensors(file, packed.tensors, {_ENTRY: json.dumps({"key": key, "notes": packed.notes})})
+        file.flush()
+        os.fsync(file.fileno())
+        os.replace(temporary, folder / f"{key}.{file_hash(temporary)[:32]}.safetensors")
+
+
+def _load(path: Path, key: str) -> Packed:
+    """What a file has; ArtifactError if it is damaged, or was kept under another key."""
+    file = TensorFile(path, "it is damaged")
+    named = _NAME.fullmatch(path.name)
+    if not named or not file.sha256().startswith(named[1]):
+        raise ArtifactError(f"{path} was damaged")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        save_file(
-            packed.tensors, temporary, {name: json.dumps(value) for name, value in packed.notes.items()}
-        )
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, folder / f"{key}.{_file_hash(temporary)[:32]}.safetensors")
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-
-
-def _load(path: Path) -> Packed | None:
-    """What a file has, unless it is not what its name says; its tensors stay in the file's pages."""
-    try:
-        if _file_hash(path)[:32] != path.name.split(".")[1]:
-            return None
-        with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no dictionary)
-            return Packed(tensors, {name: json.loads(text) for name, text in file.metadata().items()})
-    except (OSError, SafetensorError):
-        return None
-
-
-def _file_hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        known = json.loads(file.metadata.get(_ENTRY, "{}"))
+        if known.get("key") == key:
+            return Packed(file.tensors(), known["notes"])
+    except (ValueError, KeyError, AttributeError, RecursionError) as error:
+        raise ArtifactError(f"{path} was damaged") from error
+    raise ArtifactError(f"{path} was kept for something else, or by an earlier version")

@@ -12,8 +12,9 @@ from torch import Tensor
 
 from lqm.condensed import CondensedNodes, load
 from lqm.engine import Config, RunFolder
-from lqm.engine.checkpoint import latest_checkpoint, save_checkpoint
+from lqm.engine.checkpoint import latest_checkpoint, loading, require_alike, save_checkpoint
 from lqm.engine.progress import Progress
+from lqm.engine.run_record import recorded_id
 from lqm.graphs.continual.condensing import MemoryCondenser
 from lqm.graphs.continual.learning import Learner, TrainingData, accuracy_row, of_memory, whole_graphs
 from lqm.graphs.continual.planning import ContinualPlan
@@ -66,15 +67,16 @@ def learn_repeat(plan: ContinualPlan, context: RepeatContext) -> Repeat:
     config = plan.config | {"seed": plan.config["seed"] + context.number}
     memories, memory_seconds = [], 0.0
     if plan.request.method.has_memory:
-        memories = _read_memories(plan, context) or _make_memories(plan, context, config)
+        memories = _read_memories(plan, context, config) or _make_memories(plan, context, config)
         memory_seconds = float(memories[0].manifest["seconds"])
     matrix, seconds = _learn(plan, context, config["seed"], memories)
     return Repeat(matrix, memories, memory_seconds, seconds)
 
 
-def _read_memories(plan: ContinualPlan, context: RepeatContext) -> list[CondensedNodes]:
-    """The memories of all tasks, unless one is missing or damaged."""
+def _read_memories(plan: ContinualPlan, context: RepeatContext, config: Config) -> list[CondensedNodes]:
+    """The memories of all tasks, unless one is missing, damaged or of something else."""
     found: list[CondensedNodes] = []
+    config = json.loads(json.dumps(config))
     for task in plan.stream.tasks:
         path = _memory_folder(context, task.number)
         if path is None or not (path / "manifest.json").exists():
@@ -84,7 +86,12 @@ def _read_memories(plan: ContinualPlan, context: RepeatContext) -> list[Condense
         except ArtifactError as error:
             warn(f"{error}; making it again")
             return []
-        assert isinstance(memory, CondensedNodes)
+        own = config | {"task": task.number}
+        names = ("source", "stream", "method", "budget", "seed", "task")
+        foreign = any(memory.manifest.get(name) != own[name] for name in names)
+        if foreign or not isinstance(memory, CondensedNodes):
+            warn(f"{path} is of another stream, task or seed; making it again")
+            return []
         found.append(memory)
     return found
 
@@ -168,19 +175,31 @@ def _learn(
 
 def _resume(learner: Learner, matrix: Tensor, context: RepeatContext) -> tuple[int, float]:
     """Bring learner and matrix to the last finished task; gives how many are finished, and their seconds."""
-    checkpoint = latest_checkpoint(context.folder / "checkpoints", warn) if context.folder else None
+    if context.folder is None:
+        return 0, 0.0
+    checkpoint = latest_checkpoint(context.folder / "checkpoints", warn, _run_id(context))
     if checkpoint is None:
         return 0, 0.0
-    matrix.copy_(checkpoint.state["matrix"])
-    learner.load_state(checkpoint.state)
+    with loading(checkpoint):
+        require_alike(checkpoint.state, learner.state() | {"matrix": matrix})
+        matrix.copy_(checkpoint.state["matrix"])
+        learner.load_state(checkpoint.state)
+        seconds = float(checkpoint.state["seconds"])
     _write_rows(matrix, checkpoint.step, context)
-    return checkpoint.step, float(checkpoint.state["seconds"])
+    return checkpoint.step, seconds
+
+
+def _run_id(context: RepeatContext) -> str | None:
+    """What the checkpoints of a repeat carry: the stream that it is of, and its number."""
+    stream = recorded_id(context.folder.parent) if context.folder else None
+    return stream and f"{stream}/{context.number}"
 
 
 def _keep(learner: Learner, matrix: Tensor, finished: int, seconds: float, context: RepeatContext) -> None:
     if context.folder:
         progress = {"matrix": matrix, "seconds": torch.tensor(seconds, dtype=torch.float64)}
-        save_checkpoint(context.folder / "checkpoints", finished, learner.state() | progress)
+        state = learner.state() | progress
+        save_checkpoint(context.folder / "checkpoints", finished, state, _run_id(context))
         _write_rows(matrix, finished, context)
 
 
