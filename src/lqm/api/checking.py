@@ -13,8 +13,10 @@ from lqm.utils.paths import as_path
 from lqm.utils.settings import Count, NotNegative, Seed, Switch, check
 
 # A number of a file of a bank has six digits.
-Numbered = Annotated[int, Field(ge=1, le=10**6, description="a whole number from 1 to 1,000,000")]
-Side = Annotated[int, Field(ge=1, le=2**15, description="a whole number from 1 to 32,768")]
+Numbered = Annotated[
+    int, Field(ge=1, le=10**6, description="a whole number, at least 1 and at most 1,000,000")
+]
+Side = Annotated[int, Field(ge=1, le=2**15, description="a whole number, at least 1 and at most 32,768")]
 _Real = Annotated[float, Field(description="a number")]
 _Name = Annotated[str, Field(description="a name")]
 _Budget = Annotated[int, Field(ge=1, lt=2**31, description="a number such as 40, or a share such as 1%")]
