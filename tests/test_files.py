@@ -102,7 +102,7 @@ def test_sweeping_all_the_time_takes_nothing_from_writers(tmp_path):
     sweeper = threading.Thread(target=sweep)
     sweeper.start()
     try:
-        for number in range(200):
+        for number in range(60):
             write_atomically(tmp_path / "file", b"%d" % number)
     finally:
         done.set()
@@ -160,3 +160,19 @@ def test_pipes_and_files_that_are_too_large_are_not_read(tmp_path):
         file.truncate(2**40)
     with limited_to("1MB"), pytest.raises(Exception, match=r"large.*limit"):
         read_whole(tmp_path / "large")
+
+
+@pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES, errno.ENOSPC, errno.EDQUOT])
+def test_a_folder_that_takes_no_file_is_one_sentence(tmp_path, monkeypatch, code):
+    write_atomically(tmp_path / "file", b"old")
+    opened = os.open
+
+    def refuse(path, flags, *mode):
+        if flags & os.O_CREAT:
+            raise OSError(code, os.strerror(code), path)
+        return opened(path, flags, *mode)
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(ArtifactError, match=f"{tmp_path / 'file'} could not be written: {os.strerror(code)}"):
+        write_atomically(tmp_path / "file", b"new")
+    assert (tmp_path / "file").read_bytes() == b"old"

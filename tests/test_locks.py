@@ -74,3 +74,18 @@ def test_a_lock_that_is_never_given_back_is_a_sentence(tmp_path, monkeypatch):
         folder_lock(tmp_path),
     ):
         pass
+
+
+def test_a_process_that_was_forked_meanwhile_does_not_keep_the_lock(tmp_path, monkeypatch):
+    monkeypatch.setattr(locks, "_SECONDS", 0.05)
+    read, write = os.pipe()
+    with folder_lock(tmp_path):
+        if not (child := os.fork()):
+            os.read(read, 1)
+            os._exit(0)
+    try:
+        with folder_lock(tmp_path):
+            pass
+    finally:
+        os.write(write, b"x")
+        os.waitpid(child, 0)

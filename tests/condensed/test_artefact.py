@@ -1,3 +1,4 @@
+import contextlib
 import hashlib
 import json
 import shutil
@@ -267,3 +268,21 @@ def test_a_set_can_be_read_while_it_is_replaced_again_and_again(tmp_path):
             found = lqm.load(tmp_path / "set").images
             assert found.equal(small_set(0).images) or found.equal(small_set(1).images)
         writing.result()
+
+
+def test_a_score_that_is_noted_while_its_set_is_replaced_never_puts_the_old_one_back(tmp_path):
+    small_set(0).save(tmp_path / "set")
+
+    def note():
+        for number in range(40):
+            with contextlib.suppress(ArtifactError):  # another set is there by now
+                lqm.load(tmp_path / "set").with_score(score(f"p{number}", 0.5))
+
+    with ThreadPoolExecutor(2) as pool:
+        noting = [pool.submit(note) for _ in range(2)]
+        for seed in range(1, 30):
+            small_set(seed).save(tmp_path / "set")
+            assert lqm.load(tmp_path / "set").images.equal(small_set(seed).images)
+        for one in noting:
+            one.result()
+    assert lqm.load(tmp_path / "set").images.equal(small_set(29).images)

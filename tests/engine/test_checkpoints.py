@@ -5,14 +5,13 @@ import shutil
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 import lqm
 from lqm.engine import RunFolder, run
 from lqm.engine.checkpoint import latest_checkpoint, save_checkpoint
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import short_hash
-from lqm.utils.tensors import TensorFile, write_tensors
 
 SETTINGS = {"steps": 4, "network": "convnet:width=4:depth=1", "real_batch": 8}
 
@@ -218,30 +217,6 @@ def test_an_origin_and_a_configuration_that_are_no_utf8_are_kept(tmp_path):
             folder.log([(0, {"loss": 1.0})])
             folder.log_evaluation(1, {"accuracy": 0.5, "protocol": "caf\udce9"})
     assert folder.last_evaluation()["protocol"] == "caf\udce9"
-
-
-def test_safetensors_of_our_own_and_of_the_library_are_the_same(tmp_path):
-    tensors = {
-        "a": torch.rand(3, 4),
-        "b": torch.randint(0, 9, (5,)),
-        "c": torch.tensor(True),
-        "d": torch.zeros(0, 7, dtype=torch.float64),
-        "e": torch.rand(2).to(torch.bfloat16),
-        "f": torch.tensor(3, dtype=torch.uint8),
-    }
-    save_file(tensors, tmp_path / "file.safetensors", {"x": "y"})
-    found = TensorFile(tmp_path / "file.safetensors", "")
-    assert found.metadata == {"x": "y"}
-    for name, tensor in load_file(tmp_path / "file.safetensors").items():
-        assert found[name].dtype == tensor.dtype
-        assert found[name].equal(tensor)
-    assert {*found.tensors()} == {*tensors}
-    with (tmp_path / "own.safetensors").open("wb") as file:
-        write_tensors(file, tensors, {"x": "y"})
-    for name, tensor in load_file(tmp_path / "own.safetensors").items():
-        assert tensor.dtype == tensors[name].dtype
-        assert tensor.equal(tensors[name])
-    assert TensorFile(tmp_path / "own.safetensors", "").metadata == {"x": "y"}
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,8 @@ def folder_lock(folder: Path) -> Iterator[None]:
             descriptor, path = held
             if path != folder:
                 path.unlink(missing_ok=True)
+            # A process that was forked meanwhile has the file open too.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
             os.close(descriptor)
 
 
