@@ -7,7 +7,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lqm.images.sources.inside import check_name
 from lqm.utils.errors import DataError
 
 Array = NDArray[np.generic]
@@ -101,10 +100,7 @@ def names_of(names: Array | tuple[str, ...] | None, labels: Tensor, place: str) 
             f"{place} has {len(names)} class names and {len(present)} classes with training images; "
             "the numbers should be the same"
         )
-    named = tuple(name.decode(errors="replace") if isinstance(name, bytes) else str(name) for name in names)
-    for name in named:
-        check_name(name, f"the class name in {place}")
-    return named
+    return tuple(name.decode(errors="replace") if isinstance(name, bytes) else str(name) for name in names)
 
 
 def _missing(present: Tensor) -> str:

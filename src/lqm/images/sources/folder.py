@@ -10,7 +10,7 @@ import torch
 from lqm.images.sources.decoding import decode_set
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.image_file import Encoded, suffixes
-from lqm.images.sources.inside import Inside, check_name, names_shown
+from lqm.images.sources.inside import Inside, names_shown
 from lqm.images.sources.regular import read_regular
 from lqm.utils.errors import DataError
 from lqm.utils.limits import require_memory
@@ -84,10 +84,7 @@ def _numbered(classes: dict[str, list[Path]]) -> list[tuple[Path, int]]:
 def _list_classes(inside: Inside, folder: Path, ignored: list[Path]) -> dict[str, list[Path]]:
     beside = inside.files(folder)
     ignored += [path for path in beside if path.name != "classes.json"]
-    folders = inside.folders(folder)
-    for path in folders:
-        check_name(path.name, f"a class folder of {folder},")
-    classes = {path.name: _list_images(inside, path, ignored) for path in folders}
+    classes = {path.name: _list_images(inside, path, ignored) for path in inside.folders(folder)}
     if not classes:
         found = "images but no class folder" if any(_is_image(path) for path in beside) else "no class folder"
         raise DataError(
@@ -106,11 +103,8 @@ def _list_classes(inside: Inside, folder: Path, ignored: list[Path]) -> dict[str
 
 def _list_images(inside: Inside, folder: Path, ignored: list[Path]) -> list[Path]:
     files = inside.below(folder)
-    images = [path for path in files if _is_image(path)]
     ignored += [path for path in files if not _is_image(path)]
-    for path in images:
-        check_name(str(path.relative_to(inside.root)), f"an image of {inside.root},")
-    return images
+    return [path for path in files if _is_image(path)]
 
 
 def _is_image(path: Path) -> bool:

@@ -6,12 +6,11 @@ itself. The path that the user typed may be a link.
 """
 
 import os
-import unicodedata
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.errors import ConfigError
 from lqm.utils.log import warn
 from lqm.utils.sentences import counted, reason
 
@@ -133,11 +132,3 @@ def printable(text: str, longest: int = 80) -> str:
     """
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[: longest + 1])
     return shown if len(shown) <= longest else f"{shown[:longest]}..."
-
-
-def check_name(name: str, what: str) -> None:
-    """Refuse the name of a class or of a file that could not be saved or shown."""
-    if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
-        raise DataError(
-            f"{what} '{printable(name)}' has characters that are no text; rename it with letters and digits"
-        )
