@@ -23,6 +23,7 @@ from lqm.evaluation.scores import Score
 from lqm.evaluation.verdict import verdict_of
 from lqm.utils.errors import ArtifactError
 from lqm.utils.log import warn
+from lqm.utils.memory import memory_for, memory_for_reading
 from lqm.utils.names import choose
 
 Scores = dict[str, Score]
@@ -78,6 +79,7 @@ class Evaluation:
         return f"{self.verdict}\n\n{warned}{table}"
 
 
+@memory_for("evaluating", "give networks of fewer weights, or fewer baselines")
 def evaluate(
     condensed: str | Path | CondensedSet,
     *,
@@ -129,7 +131,8 @@ def evaluate(
         choose(name, dict.fromkeys((*evaluator.baselines, *evaluator.more_baselines)), "baseline")
     rules = chosen or evaluator.protocol_of(condensed)
     makers = _makers(evaluator, networks) or {rules.network: None}
-    data = source_of(evaluator, condensed.manifest, source, data_dir)
+    with memory_for_reading(source or condensed.manifest["source"]["name"]):
+        data = source_of(evaluator, condensed.manifest, source, data_dir)
     for name, maker in makers.items():
         evaluator.fresh_network(data, maker or name, seed, 0)
     sets: dict[str, Callable[[int], Any]] = {}

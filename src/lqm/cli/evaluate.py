@@ -6,6 +6,7 @@ from typing import Annotated
 import tyro
 
 from lqm.cli.arguments import Folder, Name, Names, Run
+from lqm.utils.log import say, warn
 
 
 def evaluate(
@@ -46,7 +47,6 @@ def evaluate(
     import lqm
     from lqm.evaluation.labels import mosaics_of
     from lqm.report.tables import score_table
-    from lqm.utils.log import warn
 
     found = lqm.evaluate(
         run,
@@ -60,8 +60,8 @@ def evaluate(
         seed=seed,
         device=device,
     )
-    print(found.verdict)
+    say(found.verdict)
     for line in found.warnings:
         warn(f"warning: {line}")
     Console().print(score_table(found.by_network, found.protocol, mosaics_of(found.condensed)))
-    print(f"next: lqm report {quote(str(run))}")
+    say(f"next: lqm report {quote(str(run))}")

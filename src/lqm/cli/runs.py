@@ -5,6 +5,8 @@ from typing import Annotated
 
 import tyro
 
+from lqm.utils.log import say
+
 _PROBLEMS = 3
 
 
@@ -29,6 +31,6 @@ def runs(
     Console(width=width).print(table)
     problems = [run.problem for run in found if run.problem]
     for problem in problems[:_PROBLEMS]:
-        print(f"broken: {problem}")
+        say(f"broken: {problem}")
     if len(problems) > _PROBLEMS:
-        print(f"and {len(problems) - _PROBLEMS} more that are broken")
+        say(f"and {len(problems) - _PROBLEMS} more that are broken")

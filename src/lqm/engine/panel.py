@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lqm.engine.progress import Evaluated, Pace, Progress, console_for
+from lqm.utils.terminal import visible
 
 _WIDEST = 80
 _REFRESHES_A_SECOND = 4
@@ -133,7 +134,7 @@ class Panel:
         pace, task = self._pace, self._pace.task
         table = Table.grid(padding=(0, 2), expand=True)
         # As wide when nothing is being evaluated, so that nothing jumps.
-        label = max(map(len, ("evaluating", *self._metrics)))
+        label = max(map(len, ("evaluating", *map(visible, self._metrics))))
         table.add_column(style="dim", no_wrap=True, min_width=label)
         table.add_column(ratio=1, overflow="fold")
         table.add_row("step", f"{task.completed:,} of {task.total:,}, {task.percentage:.0f} %")
@@ -144,12 +145,13 @@ class Panel:
             number = f"{value:<8.4g}"
             # Borders and gaps take the other eight columns.
             room = width - label - len(number) - 8
-            table.add_row(name, Text.assemble(number, "  ", (self._courses[name].drawn(room), "cyan")))
+            course = self._courses[name].drawn(room)
+            table.add_row(Text(visible(name)), Text.assemble(number, "  ", (course, "cyan")))
         for name, words in (("evaluated", self._found), ("evaluating", self._evaluating)):
             if words:
                 table.add_row(name, words)
         table.add_row("memory", self._memory())
-        return Frame(table, title=Text(self._what), width=width)
+        return Frame(table, title=Text(visible(self._what)), width=width)
 
     def _memory(self) -> str:
         words = decimal(self._process.memory_info().rss)

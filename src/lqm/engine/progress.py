@@ -13,6 +13,9 @@ from rich import progress
 from rich.console import Console
 from rich.text import Text
 
+from lqm.utils.log import write_line
+from lqm.utils.terminal import visible
+
 _SECONDS_BETWEEN_LINES = 5.0
 
 # What an evaluation along the way found: accuracy, deviation (None of one network), protocol, and more.
@@ -89,9 +92,9 @@ class Progress:
         self._plain = shown and not live
         steps = progress.BarColumn(), progress.MofNCompleteColumn(), _Rate(), progress.TimeRemainingColumn()
         title = progress.TextColumn("{task.description}", markup=False)
-        metrics = progress.TextColumn("left  {task.fields[metrics]}")
+        metrics = progress.TextColumn("left  {task.fields[metrics]}", markup=False)
         self._pace = Pace(total, done, title, *steps, metrics, console=console, disable=not live)
-        self._pace.task.description = what
+        self._pace.task.description = visible(what)
 
     def __enter__(self) -> "Progress":
         self._said = time.monotonic()
@@ -105,7 +108,7 @@ class Progress:
 
     def update(self, done: int, metrics: Mapping[str, float]) -> None:
         """Show that `done` steps of the total are made."""
-        numbers = "  ".join(f"{name} {value:.4g}" for name, value in metrics.items())
+        numbers = "  ".join(f"{visible(name)} {value:.4g}" for name, value in metrics.items())
         self._pace.update(done, numbers)
         now = time.monotonic()
         if self._plain and (now - self._said >= _SECONDS_BETWEEN_LINES or done == self._total):
@@ -127,4 +130,4 @@ class Progress:
             )
 
     def _say(self, line: str) -> None:
-        print(f"{self._what}: {line}", file=sys.stderr, flush=True)
+        write_line(f"{self._what}: {line}", sys.stderr)
