@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from lqm.cli.cache import cache
 from lqm.cli.compare import compare
 from lqm.cli.condense import Condense
 from lqm.cli.continual import Continual
@@ -28,5 +29,6 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "figures": figures,
     "export": export,
     "recipes": recipes,
+    "cache": cache,
     "demo": demo,
 }

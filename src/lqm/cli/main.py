@@ -25,8 +25,11 @@ def main() -> None:
             sys.stdout.flush()
     except BaseException as error:
         signals.end_work()
-        from lqm.cli.failing import fail
-
+        try:
+            from lqm.cli.failing import fail
+        except MemoryError:
+            os.write(2, b"lqm: there is not enough memory to load the program; close other programs\n")
+            os._exit(1)
         fail(error)
     finally:
         signals.end_work()

@@ -10,6 +10,7 @@ import torch
 
 from lqm.engine import environment
 from lqm.utils.cache import cache_folder
+from lqm.utils.cache_files import mark_used
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import write_atomically
 from lqm.utils.log import warn
@@ -33,6 +34,7 @@ def keep(key: dict[str, Any], device: torch.device, find: Callable[[], Finding])
         warn(f"the score of this network is not kept: {error}")
         return find()
     if cached := _read(path):
+        mark_used(path)
         return cached
     finding = find()
     stored = {"key": whole, "finding": finding, "sha256": _hash(json.dumps(finding).encode())}

@@ -12,6 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from lqm.utils.cache_files import make_room, mark_used
 from lqm.utils.errors import ArtifactError
 from lqm.utils.log import warn
 
@@ -64,6 +65,7 @@ def kept(
         return make()
     for path in folder.glob(f"{key}.*.safetensors"):
         if packed := _load(path):
+            mark_used(path)
             return unpack(packed)
         warn(f"{path} was damaged, and is made again")
         with contextlib.suppress(OSError):
@@ -71,6 +73,7 @@ def kept(
     made = make()
     try:
         _save(folder, key, pack(made))
+        make_room(folder.parent)
     except (OSError, SafetensorError) as error:
         problem = error.strerror if isinstance(error, OSError) else error
         warn(f"the {what} are not kept: {folder} can't be written ({problem})")
