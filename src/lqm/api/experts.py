@@ -13,8 +13,10 @@ from lqm.api.requests import CondenseRequest, ExpertsRequest, SketchRequest, Sou
 from lqm.banks import EXPERTS, SKETCH, BankWriter, Experts, require_same_source
 from lqm.engine import environment, recorded, resolve_device
 from lqm.engine.compute import decide
+from lqm.engine.forecast import Forecast
 from lqm.engine.progress import Progress
 from lqm.images.experts import ExpertSettings, snapshot
+from lqm.images.memory import images_at_once
 from lqm.images.networks import count_activations
 from lqm.images.problem import ImageProblem
 from lqm.images.sources import ImageSource
@@ -79,6 +81,7 @@ def train_experts(request: ExpertsRequest) -> Experts:
         before=recorded(request.out)["environment"],
     )
     problem = replace(problem, compute=compute)
+    images_at_once(problem, settings, learning=settings.batch, synthetic=False)
     _require_extendable(request, settings)
     # A schedule is made for so many epochs, and none but a constant one can go on after them.
     length = {} if settings.schedule == "constant" else {"epochs": request.epochs}
@@ -93,7 +96,8 @@ def train_experts(request: ExpertsRequest) -> Experts:
                 warn(line)
             if len(missing) < len(keys):
                 warn(f"{len(keys) - len(missing)} of {len(keys)} snapshots are there already")
-        with Progress("experts", len(missing), shown=request.show_progress) as bar:
+        forecast = Forecast(len(missing), disk=lambda: writer.bytes_of(len(keys)))
+        with Progress("experts", len(missing), shown=request.show_progress, forecast=forecast) as bar:
             for done, (network, epoch) in enumerate(missing, start=1):
                 before = writer.read(network, epoch - 1).tensors() if epoch else {}
                 made = snapshot(problem, settings, network, epoch, before, epochs=request.epochs)

@@ -12,6 +12,7 @@ from lqm.api.planning import given_settings
 from lqm.api.requests import SketchRequest, SourceLike
 from lqm.banks import FINENESS, SKETCH, BankWriter, Sketch, settings_to_sketch, sketch_config
 from lqm.engine import environment, recorded, resolve_device
+from lqm.engine.forecast import Forecast
 from lqm.engine.progress import Progress
 from lqm.methods.condensation import Condensation, Sketcher
 from lqm.methods.domain import Choices
@@ -66,7 +67,8 @@ def make_sketch(request: SketchRequest) -> Sketch:
                 warn(line)
             if len(missing) < request.encoders:
                 warn(f"{request.encoders - len(missing)} of {request.encoders} encoders are there already")
-        with Progress("sketch", len(missing), shown=request.show_progress) as bar:
+        forecast = Forecast(len(missing), disk=lambda: writer.bytes_of(request.encoders))
+        with Progress("sketch", len(missing), shown=request.show_progress, forecast=forecast) as bar:
             for done, n in enumerate(missing, start=1):
                 tensors = sketcher.shard(n, lambda earlier: writer.read(earlier).below("encoder"), size)
                 writer.write((n,), tensors)

@@ -22,6 +22,7 @@ def evaluate(
     precision: Name = None,
     seed: int = 0,
     device: str = "auto",
+    max_memory: Annotated[str | None, tyro.conf.arg(metavar="SIZE", help_behavior_hint="")] = None,
 ) -> None:
     """Train fresh networks on a condensed set, test them, and compare with real records.
 
@@ -41,6 +42,7 @@ def evaluate(
         precision: fp32 (default), bf16, auto (the faster one that works).
         seed: Of the networks and of their training.
         device: Where to compute: auto, cpu, cuda, ...
+        max_memory: The most that the content of a file may take, such as 4GB.
     """
     from rich.console import Console
 
@@ -59,6 +61,7 @@ def evaluate(
         precision=precision,
         seed=seed,
         device=device,
+        max_memory=max_memory,
     )
     say(found.verdict)
     for line in found.warnings:

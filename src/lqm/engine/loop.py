@@ -14,6 +14,7 @@ from torch import Tensor
 
 from lqm.condensed import CondensedSet
 from lqm.engine.events import events_in
+from lqm.engine.forecast import Forecast
 from lqm.engine.panel import follow
 from lqm.engine.progress import Evaluated
 from lqm.engine.run import Metrics, RunFolder
@@ -22,6 +23,8 @@ from lqm.utils.errors import ConfigError, DivergedError, StoppedError
 from lqm.utils.log import warn
 
 _SAVING_SHARE = 10
+# What a run leaves on the disk: the last checkpoints, and a line a step.
+_CHECKPOINTS, _LINE_BYTES = 2, 120
 
 
 class Method(Protocol):
@@ -91,12 +94,18 @@ def run(
     saving = 0.0
     total = folder.seconds() if folder else 0.0
     last = folder.last_evaluation() if folder else None
+    forecast = Forecast(
+        steps,
+        first,
+        disk=(lambda: _CHECKPOINTS * _size(method, steps) + _LINE_BYTES * steps) if folder else None,
+        beside=(lambda: _size(method, steps)) if folder else None,
+    )
     stops, saved, stopping = Stops(enabled=folder is not None), first, False
     with (
         suppress(Interrupted),
         stops.collected(),
         events_in(folder.path / "tensorboard" if folder and tensorboard else None, first) as events,
-        follow(name, steps, first, last=last, shown=show_progress) as bar,
+        follow(name, steps, first, last=last, shown=show_progress, forecast=forecast) as bar,
     ):
 
         def evaluate(evaluation: PeriodicEvaluation) -> bool:
@@ -183,6 +192,12 @@ def _resume(method: Method, steps: int, folder: RunFolder | None) -> tuple[int, 
     method.load_state(checkpoint.state)
     warn(f"going on from step {checkpoint.step} of {steps}")
     return checkpoint.step, checkpoint.path
+
+
+def _size(method: Method, steps: int) -> int:
+    """Bytes of a method's state after so many steps."""
+    growth = getattr(method, "growth", None)
+    return sum(tensor.nbytes for tensor in method.state().values()) + (growth(steps) if growth else 0)
 
 
 def _require_finite(metrics: Metrics) -> None:

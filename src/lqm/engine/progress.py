@@ -13,6 +13,7 @@ from rich import progress
 from rich.console import Console
 from rich.text import Text
 
+from lqm.engine.forecast import Forecast
 from lqm.utils.log import write_line
 from lqm.utils.terminal import visible
 
@@ -84,10 +85,21 @@ class _Rate(progress.ProgressColumn):
 
 
 class Progress:
-    """Follows `total` steps, of which `done` were made before; use it in a `with` block."""
+    """Follows `total` steps, of which `done` were made before; use it in a `with` block.
 
-    def __init__(self, what: str, total: int, done: int = 0, *, shown: bool = True) -> None:
-        self._what, self._total = what, total
+    Args:
+        what: the title.
+        total: of the steps.
+        done: how many of them were made before.
+        shown: whether to show anything.
+        forecast: tells what all of it will take; one of time and memory if it is not given.
+    """
+
+    def __init__(
+        self, what: str, total: int, done: int = 0, *, shown: bool = True, forecast: Forecast | None = None
+    ) -> None:
+        self._what, self._total, self._shown = what, total, shown
+        self._forecast = forecast or Forecast(total, done)
         console, live = console_for(shown=shown)
         self._plain = shown and not live
         steps = progress.BarColumn(), progress.MofNCompleteColumn(), _Rate(), progress.TimeRemainingColumn()
@@ -110,6 +122,8 @@ class Progress:
         """Show that `done` steps of the total are made."""
         numbers = "  ".join(f"{visible(name)} {value:.4g}" for name, value in metrics.items())
         self._pace.update(done, numbers)
+        if self._shown and (line := self._forecast.after(done)):
+            self._say(line)
         now = time.monotonic()
         if self._plain and (now - self._said >= _SECONDS_BETWEEN_LINES or done == self._total):
             self._said = now

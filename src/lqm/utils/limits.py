@@ -75,6 +75,28 @@ def max_memory() -> int:
     return min(_DEFAULT, psutil.virtual_memory().total * 3 // 4)
 
 
+def working_memory() -> int | None:
+    """What a limit that was chosen leaves beside what the process has now; None if none was chosen."""
+    if _chosen.get() is None and not os.environ.get(VARIABLE):
+        return None
+    return max_memory() - int(psutil.Process().memory_info().rss)
+
+
+def require_room(size: int, remedy: str) -> None:
+    """Refuse work whose smallest part takes more than a limit that was chosen leaves.
+
+    Raises:
+        ConfigError: when it does.
+    """
+    room = working_memory()
+    if room is not None and size > room:
+        limit = max_memory()
+        raise ConfigError(
+            f"the smallest part of the work takes {size_text(size)} beside the {size_text(limit - room)} "
+            f"that the process has, above the limit of {size_text(limit)}; raise --max-memory, or {remedy}"
+        )
+
+
 def max_pixels() -> int:
     """How many pixels one image may have."""
     return max_memory() // _BYTES_A_PIXEL
