@@ -32,7 +32,7 @@ def within_memory(what: str, remedy: str) -> Callable[[Callable[[R], T]], Callab
     def bound(function: Callable[[R], T]) -> Callable[[R], T]:
         @wraps(function)
         def call(request: R) -> T:
-            with limited_to(request.max_memory), memory_for(what, remedy):
+            with limited_to(request.max_memory, work=True), memory_for(what, remedy):
                 return function(request)
 
         return call

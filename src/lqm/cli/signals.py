@@ -30,13 +30,16 @@ class Stopped(KeyboardInterrupt):
 
 
 def listen() -> None:
-    """Take over both signals, except where they are ignored, as under `nohup`."""
+    """Take over both signals, except where they are ignored, as under `nohup`, or are another thread's."""
     _requests.clear()
     for number in SIGNALS:
         handler = signal.getsignal(number)
         if handler not in (signal.SIG_IGN, _handle):
+            try:
+                signal.signal(number, _handle)
+            except ValueError:
+                return
             _before[number] = handler
-            signal.signal(number, _handle)
 
 
 def begin_work() -> None:

@@ -19,5 +19,6 @@ def say(message: str) -> None:
 
 def write_line(line: str, stream: TextIO | None) -> None:
     """One line beside the work; where it can't be written, as to a full disk, the work goes on."""
-    with contextlib.suppress(OSError):
-        print(visible(line), file=stream, flush=True)
+    if stream is not None:
+        with contextlib.suppress(OSError):
+            print(visible(line), file=stream, flush=True)
