@@ -6,6 +6,7 @@ import sys
 import pytest
 import torch
 
+from lqm.cli import signals
 from lqm.cli.main import main
 from lqm.images.evaluation import EvaluationProtocol
 from lqm.images.sources import load_source
@@ -50,6 +51,8 @@ def type_in(monkeypatch, capsys):
             code = 0
         except SystemExit as stop:
             code = stop.code or 0
+        finally:
+            signals.forget()
         return code, *capsys.readouterr()
 
     return typed

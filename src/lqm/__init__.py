@@ -3,9 +3,6 @@
 The names below are imported when they are first used, so that `lqm --help` does not wait for torch.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
 __version__ = "0.1.0"
 
 __all__ = [
@@ -35,6 +32,8 @@ __all__ = [
     "write_report",
 ]
 
+# What type checkers take for true; `typing` takes longer to import than all the rest of this file.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lqm.api.condense import condense
     from lqm.api.continual import ContinualResult, continual
@@ -84,6 +83,8 @@ def __getattr__(name: str) -> object:
     current = _OLD_NAMES.get(name, name)
     if current not in _HOMES:
         raise AttributeError(f"module 'lqm' has no attribute '{name}'")
+    from importlib import import_module
+
     return getattr(import_module(_HOMES[current]), current)
 
 

@@ -7,7 +7,7 @@ import tyro
 
 import lqm
 from lqm.api import options, requests
-from lqm.cli import COMMANDS
+from lqm.cli.commands import COMMANDS
 
 PAIRS = [
     (requests.CondenseRequest, options.CondenseOptions, {"source"}),

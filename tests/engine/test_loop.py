@@ -10,7 +10,7 @@ import time
 import pytest
 import torch
 
-from lqm.engine import RunFolder, run
+from lqm.engine import RunFolder, run, stopping
 from lqm.engine import progress as progress_module
 from lqm.engine.loop import PeriodicEvaluation
 from lqm.engine.progress import Pace
@@ -460,3 +460,27 @@ def test_the_steps_that_are_asked_for_are_noted_and_may_change(tmp_path):
         assert stored["steps"] == steps or steps is None
         assert stored["environment"]["threads"] == 5, "what the run began with stays"
     assert json.loads(record.read_text())["steps"] == 9
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_long_step_is_left_in_the_middle_and_made_again_bit_for_bit(tmp_path, monkeypatch, number):
+    monkeypatch.setattr(stopping, "GRACE_SECONDS", 0.2)
+    straight = Counter()
+    run_quietly(straight, 10, None)
+
+    def endless(_):
+        os.kill(os.getpid(), number)
+        while True:
+            sum(range(1000))
+
+    began = time.monotonic()
+    with folder(tmp_path) as where, pytest.raises(StoppedError, match=r"step 4 .*of 10") as stopped:
+        run_quietly(Counter(at=3, action=endless), 10, where, seconds=0.0)
+    assert stopped.value.signal_number == number
+    assert time.monotonic() - began < 5
+    resumed = Counter()
+    with folder(tmp_path) as where:
+        run_quietly(resumed, 10, where)
+    assert resumed.steps == list(range(3, 10))
+    assert resumed.total.equal(straight.total)
+    assert [line["step"] for line in metrics(tmp_path)] == list(range(10))

@@ -1,6 +1,7 @@
 """Condense: a source, a method and a distance become a condensed set."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack, overload
 
 import torch
@@ -8,14 +9,16 @@ import torch
 from lqm.api.checking import check_types
 from lqm.api.domains import domain_of_set
 from lqm.api.evaluate import score_entry
+from lqm.api.memory import within_memory
 from lqm.api.options import CondenseOptions
-from lqm.api.planning import plan_condensation
+from lqm.api.planning import REMEDY, plan_condensation
 from lqm.api.requests import CondenseRequest, SourceLike
 from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, load
 from lqm.engine import Config, RunFolder, resolve_device
 from lqm.engine.events import require_tensorboard
 from lqm.engine.loop import PeriodicEvaluation
 from lqm.engine.progress import Evaluated
+from lqm.engine.stopping import unwound_at_sigterm
 from lqm.evaluation.faults import faults_of
 from lqm.evaluation.spread import Spread
 from lqm.methods.plan import Following, Plan, learn
@@ -55,12 +58,20 @@ def condense(source: SourceLike, **options: Unpack[CondenseOptions]) -> Condense
     return run_condensation(CondenseRequest(source=source, **options))
 
 
+@within_memory("condensing", REMEDY)
 def run_condensation(request: CondenseRequest) -> CondensedSet:
     """See `condense`."""
     check_types(request)
+    if request.out is not None:
+        return _condense(request)
+    with unwound_at_sigterm(), TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        return _condense(request, Path(scratch))
+
+
+def _condense(request: CondenseRequest, scratch: Path | None = None) -> CondensedSet:
     device = resolve_device(request.device)
     _check_following(request)
-    plan = plan_condensation(request, device)
+    plan = plan_condensation(request, device, scratch)
     evaluation = None
     if request.evaluate_every:
         evaluation = PeriodicEvaluation(lambda: _evaluate(plan, device), request.evaluate_every)

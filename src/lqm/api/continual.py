@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from lqm.api.checking import check_types
+from lqm.api.memory import within_memory
 from lqm.api.options import ContinualOptions
 from lqm.api.planning import chosen_distance, open_sketch
 from lqm.api.requests import ContinualRequest, SourceLike
@@ -32,6 +33,7 @@ from lqm.graphs.domain import GRAPHS, graph_recipe, stream_options
 from lqm.graphs.stream import make_stream
 from lqm.report.continual import heat_map
 from lqm.utils.log import warn
+from lqm.utils.memory import memory_for_reading
 from lqm.utils.names import choose
 from lqm.utils.old_names import begun_with, current_settings
 from lqm.utils.places import note_places, without_places
@@ -141,6 +143,7 @@ def continual(source: SourceLike, **options: Unpack[ContinualOptions]) -> Contin
     return learn_stream(ContinualRequest(source=source, **options))
 
 
+@within_memory("learning a stream", "give a smaller real_batch, width or graph")
 def learn_stream(request: ContinualRequest) -> ContinualResult:
     """See `continual`."""
     check_types(request)
@@ -151,7 +154,8 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
     settings = begun_with(before, request.method, known) | current_settings(request.settings or {})
     checked = check_request(request.method, matched, request.budget, settings, request.scoring)
     sketch = open_sketch(request.sketch, before["config"])
-    data = GRAPHS.load(request)
+    with memory_for_reading(request.source):
+        data = GRAPHS.load(request)
     if request.recipe is not None:
         recipe = graph_recipe(data, request.recipe, request.method)
         settings |= recipe.settings | current_settings(request.settings or {})

@@ -10,6 +10,7 @@ from lqm.api.report import write_report
 from lqm.images.baselines import BASELINES
 from lqm.images.sources import load_source
 from lqm.report.tables import score_table
+from lqm.utils.log import say
 
 _PER_CLASS = 10
 
@@ -34,4 +35,4 @@ def demo(out: Path, seed: int = 0) -> None:
     }
     console.print(score_table(table, by_lqm.protocol))
     page = write_report([out / distance for distance in sets], out / "report.html", source=source)
-    console.print(f"wrote {page}; open it in a browser", highlight=False, soft_wrap=True)
+    say(f"wrote {page}; open it in a browser")

@@ -23,7 +23,9 @@ from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.scores import Score
 from lqm.evaluation.verdict import verdict_of
 from lqm.utils.errors import ArtifactError
+from lqm.utils.limits import limited_to
 from lqm.utils.log import warn
+from lqm.utils.memory import memory_for, memory_for_reading
 from lqm.utils.names import choose
 
 Scores = dict[str, Score]
@@ -81,6 +83,7 @@ class Evaluation:
         return f"{self.verdict}\n\n{warned}{table}"
 
 
+@memory_for("evaluating", "give networks of fewer weights, or fewer baselines")
 def evaluate(
     condensed: str | Path | CondensedSet,
     *,
@@ -93,6 +96,7 @@ def evaluate(
     precision: str | None = None,
     seed: int = 0,
     device: str = "auto",
+    max_memory: str | int | None = None,
     show_progress: bool = True,
 ) -> Evaluation:
     """Train fresh networks on a condensed set, test them on real records, and store the score.
@@ -116,6 +120,7 @@ def evaluate(
         precision: of images: `fp32`, `bf16`, or `auto`, the faster one if a trial finds that it works.
         seed: of the networks and of their training.
         device: `auto`, `cpu`, `cuda`, `cuda:1`, ...
+        max_memory: the most that the content of a file may take, such as `4GB`.
         show_progress: whether to show the networks and the time left.
 
     Raises:
@@ -144,7 +149,8 @@ def evaluate(
         choose(name, dict.fromkeys((*evaluator.baselines, *evaluator.more_baselines)), "baseline")
     rules = chosen or evaluator.protocol_of(condensed)
     makers = _makers(evaluator, networks) or {rules.network: None}
-    data = source_of(evaluator, condensed.manifest, source, data_dir)
+    with limited_to(max_memory), memory_for_reading(source or condensed.manifest["source"]["name"]):
+        data = source_of(evaluator, condensed.manifest, source, data_dir)
     require_fits(condensed, data)
     for name, maker in makers.items():
         evaluator.fresh_network(data, maker or name, seed, 0)

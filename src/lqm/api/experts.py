@@ -1,6 +1,5 @@
 """Experts: networks trained on the real images, with a snapshot after each epoch."""
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -9,13 +8,16 @@ from typing import Any, Unpack
 
 from lqm.api.checking import check_types
 from lqm.api.domains import domain_of
+from lqm.api.memory import within_memory
 from lqm.api.options import ExpertsOptions
 from lqm.api.requests import CondenseRequest, ExpertsRequest, SketchRequest, SourceLike
 from lqm.banks import EXPERTS, SKETCH, BankWriter, Experts, require_same_source
 from lqm.engine import environment, recorded, resolve_device
 from lqm.engine.compute import decide
+from lqm.engine.forecast import Forecast
 from lqm.engine.progress import Progress
 from lqm.images.experts import ExpertSettings, snapshot
+from lqm.images.memory import images_at_once
 from lqm.images.networks import count_activations
 from lqm.images.problem import ImageProblem
 from lqm.images.sources import ImageSource
@@ -23,6 +25,7 @@ from lqm.methods.plan import as_text
 from lqm.methods.spec import ExpertsNeeded, MethodSpec
 from lqm.utils.errors import ConfigError
 from lqm.utils.log import warn
+from lqm.utils.memory import memory_for_reading
 from lqm.utils.settings import make_settings
 
 _MOST_SNAPSHOTS = 10**6
@@ -46,6 +49,7 @@ def experts(source: SourceLike, *, out: str | Path, **options: Unpack[ExpertsOpt
     return train_experts(ExpertsRequest(source=source, out=out, **options))
 
 
+@within_memory("training experts", "give a smaller network, or a smaller batch in the settings")
 def train_experts(request: ExpertsRequest) -> Experts:
     """See `experts`."""
     check_types(request)
@@ -63,7 +67,8 @@ def train_experts(request: ExpertsRequest) -> Experts:
         )
     named = {} if request.network is None else {"network": request.network}
     settings = make_settings(ExpertSettings, {**(request.settings or {}), **named})
-    source: ImageSource = domain.load(request)
+    with memory_for_reading(request.source):
+        source: ImageSource = domain.load(request)
     device = resolve_device(request.device)
     problem = ImageProblem(
         class_names=source.class_names,
@@ -82,6 +87,7 @@ def train_experts(request: ExpertsRequest) -> Experts:
         before=recorded(request.out)["environment"],
     )
     problem = replace(problem, compute=compute)
+    images_at_once(problem, settings, learning=settings.batch, synthetic=False)
     _require_extendable(request, settings)
     # A schedule is made for so many epochs, and none but a constant one can go on after them.
     length = {} if settings.schedule == "constant" else {"epochs": request.epochs}
@@ -96,7 +102,8 @@ def train_experts(request: ExpertsRequest) -> Experts:
                 warn(line)
             if len(missing) < len(keys):
                 warn(f"{len(keys) - len(missing)} of {len(keys)} snapshots are there already")
-        with Progress("experts", len(missing), shown=request.show_progress) as bar:
+        forecast = Forecast(len(missing), disk=lambda: writer.bytes_of(len(keys)))
+        with Progress("experts", len(missing), shown=request.show_progress, forecast=forecast) as bar:
             for done, (network, epoch) in enumerate(missing, start=1):
                 before = writer.read(network, epoch - 1).tensors() if epoch else {}
                 made = snapshot(problem, settings, network, epoch, before, epochs=request.epochs)
@@ -120,6 +127,7 @@ def experts_for(
     spec: MethodSpec,
     settings: Any,
     source: Any,
+    scratch: Path | None = None,
 ) -> ExpertSource | None:
     """The experts that were given, or those that the method would train for itself; None if it needs none.
 
@@ -128,7 +136,7 @@ def experts_for(
     """
     needed = spec.experts(settings) if spec.experts else None
     if request.experts is None:
-        return _own_experts(request, needed, source) if needed else None
+        return _own_experts(request, needed, source, scratch) if needed else None
     if not needed and "student_batch" not in spec.sketch_settings:
         raise ConfigError(f"method '{method}' uses no experts; leave them out")
     if not needed and not isinstance(request, SketchRequest):
@@ -170,8 +178,8 @@ def _require_extendable(request: ExpertsRequest, settings: ExpertSettings) -> No
         )
 
 
-def _own_experts(request: Any, needed: ExpertsNeeded, source: Any) -> ExpertSource:
-    """Experts in the folder of the run, or in a folder that goes with it."""
+def _own_experts(request: Any, needed: ExpertsNeeded, source: Any, scratch: Path | None) -> ExpertSource:
+    """Experts in the folder of the run, or in one that goes with it."""
     training = ExpertsRequest(
         source=source,
         networks=needed.networks,
@@ -184,11 +192,10 @@ def _own_experts(request: Any, needed: ExpertsNeeded, source: Any) -> ExpertSour
         show_progress=request.show_progress,
     )
 
-    temporary = tempfile.TemporaryDirectory() if request.out is None else None
-
     @cache
     def trained() -> Experts:
-        folder = Path(temporary.name if temporary else request.out)
+        folder = scratch if request.out is None else Path(request.out)
+        assert folder is not None
         return train_experts(replace(training, out=folder / "experts"))
 
     record = {"networks": needed.networks, "epochs": needed.epochs, "settings": asdict(needed.settings)}

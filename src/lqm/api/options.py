@@ -29,6 +29,7 @@ class ContinualOptions(TypedDict, total=False):
     normalise_features: bool
     data_dir: str | Path | None
     device: str
+    max_memory: str | int | None
     show_progress: bool
 
 
@@ -43,6 +44,7 @@ class SourceOptions(TypedDict, total=False):
     split: str | None
     normalise_features: bool
     device: str
+    max_memory: str | int | None
     show_progress: bool
     compile: str | None
     precision: str | None

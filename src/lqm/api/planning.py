@@ -22,13 +22,22 @@ from lqm.engine import environment, recorded
 from lqm.methods.condensation import Condensation
 from lqm.methods.domain import Choices
 from lqm.methods.plan import Plan, as_text, distance_for, distance_record, titled
+from lqm.utils.memory import memory_for, memory_for_reading
 from lqm.utils.names import choose
 from lqm.utils.old_names import begun_with, current_settings
 from lqm.utils.settings import make_settings
 
+# What makes the work of a step smaller.
+REMEDY = "give a --max-memory, or a smaller network, real_batch, per_class or budget"
 
-def plan_condensation(request: CondenseRequest, device: torch.device) -> Plan:
+
+def plan_condensation(request: CondenseRequest, device: torch.device, scratch: Path | None = None) -> Plan:
     """Everything decided, checked and put together; nothing learned yet.
+
+    Args:
+        request: what to condense, and how.
+        device: where to compute.
+        scratch: a folder for what is needed while it is learned, if the request names none.
 
     Raises:
         LqmError: for anything that can't be used.
@@ -41,7 +50,8 @@ def plan_condensation(request: CondenseRequest, device: torch.device) -> Plan:
     domain.check(request)
     before = recorded(request.out)
     sketch = open_sketch(request.sketch, before["config"])
-    source = domain.load(request)
+    with memory_for_reading(request.source):
+        source = domain.load(request)
     method = request.method
     if sketch:
         require_same_source(sketch, source.record)
@@ -55,7 +65,7 @@ def plan_condensation(request: CondenseRequest, device: torch.device) -> Plan:
         given = sketched_settings(sketch, spec.settings, given, spec.live_settings)
     begun = begun_with(before, recipe.method, [field.name for field in fields(spec.settings)])
     settings = make_settings(spec.settings, recipe.settings | begun | current_settings(given))
-    experts = experts_for(request, recipe.method, spec, settings, source)
+    experts = experts_for(request, recipe.method, spec, settings, source, scratch)
     choices = Choices(
         request=request,
         source=source,
@@ -68,8 +78,9 @@ def plan_condensation(request: CondenseRequest, device: torch.device) -> Plan:
         experts=experts.open if experts else None,
         before=before["environment"],
     )
-    prepared = domain.prepare(choices)
-    built = spec.build(prepared.problem, settings)
+    with memory_for("the networks and the synthetic set", "give a smaller network, per_class or budget"):
+        prepared = domain.prepare(choices)
+        built = spec.build(prepared.problem, settings)
     if sketch and isinstance(built, Condensation):
         require_fine_enough(sketch, matched, max(built.synthetic.counts))
     fixed = dict(prepared.settings)

@@ -48,13 +48,14 @@ class SourceRequest:
         source: digits, mnist, cifar10, cifar100, tinyimagenet, a folder of class folders, .npz, .parquet; or
             a graph: digits-knn, synthetic:nodes=10000,..., .npz, a folder of Planetoid, Reddit or OGB.
         data_dir: Where the named sources are, else LQM_DATA.
-        size: Scale and cut each image to this many pixels square.
+        size: Scale and cut each image to so many pixels square.
         test_fraction: Test images to hold out if there are none (default 0.2).
         augmentation: What keeps a label: color,crop,cutout,flip,scale,rotate.
-        features: Of a graph that has none: degree, spectral, one-hot.
-        split: Of a graph: published (default where there is one), random.
+        features: Of a graph without: degree, spectral, one-hot.
+        split: Of a graph: published (default if there is one), random.
         normalise_features: Of a graph: divide each row by its absolute sum.
         device: Where to compute: auto, cpu, cuda, ...
+        max_memory: The most to take, such as 4GB; work is split to fit.
         show_progress: Whether to show progress and the time left.
     """
 
@@ -67,6 +68,7 @@ class SourceRequest:
     split: Name = None
     normalise_features: QuietFlag = False
     device: str = "auto"
+    max_memory: Annotated[str | int | None, _option("SIZE")] = None
     show_progress: tyro.conf.Suppress[bool] = True
 
     @property
@@ -82,7 +84,7 @@ class ComputeRequest(SourceRequest):
 
     Attributes:
         compile: Compile networks on images: auto (default), on, off.
-        precision: Of these networks: fp32 (default), bf16, auto (the faster).
+        precision: Of these: fp32 (default), bf16, auto (the faster).
     """
 
     compile: Name = None
@@ -146,7 +148,7 @@ class SketchRequest(ComputeRequest):
         order_seed: Of shuffled classes.
         inter_task_edges: Keep the edges to nodes of earlier tasks of a stream.
         remainder: Classes that are too few for a task: a smaller last one (last), or left out (drop).
-        split_seed: Of every task's training, validation and test nodes.
+        split_seed: Of the split of every task's nodes.
     """
 
     out: Folder = None
@@ -209,11 +211,12 @@ class ContinualRequest:
         sketch: What `lqm sketch` made of the same stream, in place of passes over its nodes.
         settings: Of the memory (steps, width, ...) and of the classifier (classifier, epochs, ...).
         seed: Everything random follows from it.
-        split_seed: Of every task's training, validation and test nodes.
+        split_seed: Of the split of every task's nodes.
         features: Of a graph that has none: degree, one-hot.
         normalise_features: Divide each row of features by its absolute sum.
         data_dir: Where the named graphs are, else LQM_DATA.
         device: Where to compute: auto, cpu, cuda, ...
+        max_memory: The most to take, such as 4GB; work is split to fit.
         show_progress: Whether to show progress and the time left.
     """
 
@@ -238,4 +241,5 @@ class ContinualRequest:
     normalise_features: QuietFlag = False
     data_dir: Folder = None
     device: str = "auto"
+    max_memory: Annotated[str | int | None, _option("SIZE")] = None
     show_progress: tyro.conf.Suppress[bool] = True

@@ -7,17 +7,20 @@ from typing import Any, Unpack
 from lqm.api.checking import check_types
 from lqm.api.domains import domain_of
 from lqm.api.experts import experts_for
+from lqm.api.memory import within_memory
 from lqm.api.options import SketchOptions
 from lqm.api.planning import given_settings
 from lqm.api.requests import SketchRequest, SourceLike
 from lqm.banks import FINENESS, SKETCH, BankWriter, Sketch, settings_to_sketch, sketch_config
 from lqm.engine import environment, recorded, resolve_device
+from lqm.engine.forecast import Forecast
 from lqm.engine.progress import Progress
 from lqm.methods.condensation import Condensation, Sketcher
 from lqm.methods.domain import Choices
 from lqm.methods.plan import as_text
 from lqm.utils.errors import ConfigError
 from lqm.utils.log import warn
+from lqm.utils.memory import memory_for_reading
 from lqm.utils.names import choose
 from lqm.utils.settings import make_settings
 
@@ -40,6 +43,7 @@ def sketch(source: SourceLike, *, out: str | Path, **options: Unpack[SketchOptio
     return make_sketch(SketchRequest(source=source, out=out, **options))
 
 
+@within_memory("a sketch", "give a smaller --real-batch or network")
 def make_sketch(request: SketchRequest) -> Sketch:
     """See `sketch`."""
     if request.out is None:
@@ -61,7 +65,8 @@ def make_sketch(request: SketchRequest) -> Sketch:
                 warn(line)
             if len(missing) < request.encoders:
                 warn(f"{request.encoders - len(missing)} of {request.encoders} encoders are there already")
-        with Progress("sketch", len(missing), shown=request.show_progress) as bar:
+        forecast = Forecast(len(missing), disk=lambda: writer.bytes_of(request.encoders))
+        with Progress("sketch", len(missing), shown=request.show_progress, forecast=forecast) as bar:
             for done, n in enumerate(missing, start=1):
                 tensors = sketcher.shard(n, lambda earlier: writer.read(earlier).below("encoder"), size)
                 writer.write((n,), tensors)
@@ -82,7 +87,8 @@ def _plan(request: SketchRequest) -> tuple[dict[str, Any], dict[str, Any], tuple
     make_settings(spec.settings, given)
     settings_to_sketch(name, spec.sketch_settings, given)
     batch = {} if request.real_batch is None else {"real_batch": request.real_batch}
-    source = domain.load(request)
+    with memory_for_reading(request.source):
+        source = domain.load(request)
     recipe = domain.recipe(source, name, None, None, device)
     whole = domain.all_records(source)
     settings = make_settings(

@@ -154,6 +154,11 @@ class BankWriter:
                 del found[key]
         return set(found)
 
+    def bytes_of(self, shards: int) -> int:
+        """About the room on the disk of so many shards, by those that are there."""
+        sizes = [path.stat().st_size for path in self._kind.paths(self.path).values()]
+        return round(shards * sum(sizes) / max(1, len(sizes)))
+
     def read(self, *key: int) -> Shard:
         """A shard that is there."""
         return Shard(self._kind.paths(self.path)[key], "make it again", Place(self._folder.id, key))

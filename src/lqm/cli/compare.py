@@ -1,6 +1,7 @@
 """Runs side by side."""
 
 from lqm.cli.arguments import Runs, only_folders
+from lqm.utils.log import say
 
 
 def compare(runs: Runs, /) -> None:
@@ -31,4 +32,4 @@ def compare(runs: Runs, /) -> None:
         console.print(*comparison_tables(sets), NOTE, sep="\n", highlight=False)
         for same in copies(sets):
             if len(same) > 1:
-                print("equal byte for byte, and counted once: " + ", ".join(str(sets[i].path) for i in same))
+                say("equal byte for byte, and counted once: " + ", ".join(str(sets[i].path) for i in same))

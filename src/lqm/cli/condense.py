@@ -11,6 +11,7 @@ from lqm.api.requests import CondenseRequest, Name, Number
 from lqm.cli.arguments import Assignments, run_folder, settings_of
 from lqm.cli.lists import Run, runs_of
 from lqm.utils.errors import ArtifactError, ConfigError
+from lqm.utils.log import say, warn
 
 if TYPE_CHECKING:
     from lqm.condensed import CondensedSet
@@ -23,10 +24,10 @@ class Condense(CondenseRequest):
     Example: lqm condense digits --per-class 10 --out runs/digits
 
     Attributes:
-        per_class: Synthetic images a class (default 10); 1,10 makes two runs.
-        budget: Synthetic nodes or their share (default 1%); 1%,5% for two.
+        per_class: Synthetic images a class (default 10); 1,10: two runs.
+        budget: Synthetic nodes or their share (default 1%); 1%,5%: two.
         init: The first set: random, noise, herding, k-centre, k-means.
-        real_batch: Real records a class in a step; 0 for all nodes of a graph.
+        real_batch: Real records a class in a step; 0: all nodes of a graph.
         set_: A setting of the method, such as steps=500 or network=convnet:width=64;
             repeat it for more. docs/methods.md and docs/graphs.md list them.
         seed: Everything random follows from it; 0..4 makes five runs.
@@ -54,7 +55,7 @@ class Condense(CondenseRequest):
         folder = Path(self.out) if self.out else run_folder(str(self.source), *words)
         if len(runs) == 1:
             self._make(runs[0], folder)
-            print(f"next: lqm evaluate {quote(str(folder))}")
+            say(f"next: lqm evaluate {quote(str(folder))}")
         else:
             self._make_several(runs, folder)
 
@@ -84,7 +85,6 @@ class Condense(CondenseRequest):
         from rich.console import Console
 
         from lqm.report.tables import plain_table
-        from lqm.utils.log import warn
 
         if (out / "run.json").exists():
             raise ArtifactError(f"{out} holds a single run or a sketch; choose another folder for several")
@@ -99,9 +99,9 @@ class Condense(CondenseRequest):
             (run.name, str(made[run][size]), str(run.seed), f"{made[run]['seconds']:,.0f}") for run in runs
         ]
         Console().print(plain_table(("folder", size.replace("_", " "), "seed", "seconds"), rows))
-        print(f"{len(runs)} runs in {out}")
+        say(f"{len(runs)} runs in {out}")
         first = quote(str(out / runs[0].name))
-        print(f"next: lqm evaluate {first} and so on, then lqm compare {quote(str(out))}/*")
+        say(f"next: lqm evaluate {first} and so on, then lqm compare {quote(str(out))}/*")
 
 
 def _describe(condensed: "CondensedSet", folder: Path) -> None:
@@ -113,6 +113,6 @@ def _describe(condensed: "CondensedSet", folder: Path) -> None:
     if isinstance(condensed, CondensedImages):
         sheet = folder / "images.png"
         contact_sheet(condensed, sheet)
-        print(f"{len(condensed.labels)} images of {classes} classes in {folder}; they look like {sheet}")
+        say(f"{len(condensed.labels)} images of {classes} classes in {folder}; they look like {sheet}")
     else:
-        print(f"{len(condensed.labels)} nodes of {classes} classes in {folder}")
+        say(f"{len(condensed.labels)} nodes of {classes} classes in {folder}")

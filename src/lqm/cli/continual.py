@@ -9,6 +9,7 @@ import tyro
 
 from lqm.api.requests import ContinualRequest, Name, Number
 from lqm.cli.arguments import Assignments, run_folder, settings_of
+from lqm.utils.log import say
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,8 +19,8 @@ class Continual(ContinualRequest):
     Example: lqm continual digits-knn --budget 4
 
     Attributes:
-        init: What the synthetic nodes are at first: random, noise, herding, k-centre, k-means.
-        real_batch: Real nodes of each class in a step; all of them if not given.
+        init: The first nodes: random, noise, herding, k-centre, k-means.
+        real_batch: Real nodes of each class in a step, else all of them.
         set_: A setting, such as steps=500 or epochs=200; repeat it for more. docs/graphs.md lists them.
     """
 
@@ -43,4 +44,4 @@ class Continual(ContinualRequest):
         found = learn_stream(replace(ContinualRequest(**shared), out=folder, settings=settings))
         Console().print(continual_table(found))
         kept = ", a heat map and what was kept" if any(found.memories) else " and a heat map"
-        print(f"all matrices{kept} are in {folder}; next: lqm report {quote(str(folder))}")
+        say(f"all matrices{kept} are in {folder}; next: lqm report {quote(str(folder))}")

@@ -6,6 +6,7 @@ from typing import Annotated
 import tyro
 
 from lqm.cli.arguments import Folder, Name, Names, Run
+from lqm.utils.log import say, warn
 
 
 def evaluate(
@@ -21,6 +22,7 @@ def evaluate(
     precision: Name = None,
     seed: int = 0,
     device: str = "auto",
+    max_memory: Annotated[str | None, tyro.conf.arg(metavar="SIZE", help_behavior_hint="")] = None,
 ) -> None:
     """Train fresh networks on a condensed set, test them, and compare with real records.
 
@@ -40,6 +42,7 @@ def evaluate(
         precision: fp32 (default), bf16, auto (the faster one that works).
         seed: Of the networks and of their training.
         device: Where to compute: auto, cpu, cuda, ...
+        max_memory: The most that the content of a file may take, such as 4GB.
     """
     from rich.console import Console
 
@@ -47,7 +50,6 @@ def evaluate(
     from lqm.evaluation.labels import mosaics_of
     from lqm.report.tables import score_table
     from lqm.utils.errors import ArtifactError
-    from lqm.utils.log import warn
 
     found = lqm.evaluate(
         run,
@@ -60,11 +62,12 @@ def evaluate(
         precision=precision,
         seed=seed,
         device=device,
+        max_memory=max_memory,
     )
-    print(found.verdict)
+    say(found.verdict)
     for line in found.warnings:
         warn(f"warning: {line}")
     Console().print(score_table(found.by_network, found.protocol, mosaics_of(found.condensed)))
     if found.not_kept:
         raise ArtifactError(f"the score above was not kept: {found.not_kept}")
-    print(f"next: lqm report {quote(str(run))}")
+    say(f"next: lqm report {quote(str(run))}")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lqm.api.requests import ExpertsRequest
 from lqm.cli.arguments import Assignments, run_folder, settings_of
+from lqm.utils.log import say
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,4 +36,4 @@ class TrainExperts(ExpertsRequest):
         words += ["--set", f"pairs={made.networks}", "--experts", str(folder)]
         following = shlex.join(["lqm", "condense", str(self.source), *words])
         count = f"{made.networks} networks with {made.epochs + 1} snapshots each"
-        print(f"{count} in {folder}; next: {following}")
+        say(f"{count} in {folder}; next: {following}")

@@ -6,6 +6,7 @@ from typing import Annotated
 import tyro
 
 from lqm.cli.arguments import Run
+from lqm.utils.log import say
 
 
 def export(run: Run, /, *, to: Annotated[str, tyro.conf.arg(metavar="FORM")], out: Path) -> None:
@@ -22,4 +23,4 @@ def export(run: Run, /, *, to: Annotated[str, tyro.conf.arg(metavar="FORM")], ou
     import lqm
     from lqm.condensed.export import export as write
 
-    print(f"wrote {write(lqm.load(run), to, out)}")
+    say(f"wrote {write(lqm.load(run), to, out)}")

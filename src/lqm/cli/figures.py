@@ -6,6 +6,7 @@ from typing import Annotated
 import tyro
 
 from lqm.cli.arguments import Folder, Runs, only_folders
+from lqm.utils.log import say
 
 
 def figures(
@@ -31,4 +32,4 @@ def figures(
     import lqm
 
     for path in lqm.write_figures(only_folders(runs), to, source=source, data_dir=data_dir):
-        print(f"wrote {path}")
+        say(f"wrote {path}")

@@ -6,6 +6,7 @@ from typing import Annotated
 import tyro
 
 from lqm.cli.arguments import Folder, Runs, only_folders
+from lqm.utils.log import say
 
 
 def report(
@@ -29,4 +30,4 @@ def report(
     import lqm
 
     path = lqm.write_report(only_folders(runs), out, source=source, data_dir=data_dir)
-    print(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB); open it in a browser")
+    say(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB); open it in a browser")

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import tyro
 
+from lqm.utils.log import say
+
 _PROBLEMS = 3
 
 
@@ -23,13 +25,12 @@ def runs(
 
     from lqm.api.runs import find_runs
     from lqm.report.run_table import runs_table
-    from lqm.utils.names import printable
 
     found = find_runs(folder)
     table, width = runs_table(found, Console())
     Console(width=width).print(table)
     problems = [run.problem for run in found if run.problem]
     for problem in problems[:_PROBLEMS]:
-        print(f"broken: {printable(problem)}")
+        say(f"broken: {problem}")
     if len(problems) > _PROBLEMS:
-        print(f"and {len(problems) - _PROBLEMS} more that are broken")
+        say(f"and {len(problems) - _PROBLEMS} more that are broken")

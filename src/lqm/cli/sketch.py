@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lqm.api.requests import SketchRequest, SourceRequest
 from lqm.cli.arguments import Assignments, run_folder, settings_of
+from lqm.utils.log import say
 
 if TYPE_CHECKING:
     from lqm.banks import Sketch
@@ -35,7 +36,7 @@ class MakeSketch(SketchRequest):
         made = make_sketch(replace(SketchRequest(**shared), out=folder, settings=settings_of(self.set_)))
         size = decimal(sum(path.stat().st_size for path in folder.iterdir()))
         following = shlex.join(["lqm", *self._following(made), "--sketch", str(folder)])
-        print(f"{made.encoders} encoders in {folder} ({size}); next: {following}")
+        say(f"{made.encoders} encoders in {folder} ({size}); next: {following}")
 
     def _following(self, made: "Sketch") -> list[str]:
         """The words of a command that uses the sketch, with a budget that it is fine enough for."""

@@ -2,13 +2,11 @@
 
 import math
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Protocol
 
 import torch
@@ -17,13 +15,17 @@ from torch import Tensor
 from lqm.condensed import CondensedSet
 from lqm.engine.checkpoint import loading
 from lqm.engine.events import events_in
+from lqm.engine.forecast import Forecast
 from lqm.engine.panel import follow
 from lqm.engine.progress import Evaluated
 from lqm.engine.run import Metrics, RunFolder
+from lqm.engine.stopping import GRACE_SECONDS, Interrupted, Stops
 from lqm.utils.errors import ConfigError, DivergedError, StoppedError
 from lqm.utils.log import warn
 
 _SAVING_SHARE = 10
+# What a run leaves on the disk: the last checkpoints, and a line a step.
+_CHECKPOINTS, _LINE_BYTES = 2, 120
 
 
 class Method(Protocol):
@@ -81,7 +83,8 @@ def run(
     if the run was stopped meanwhile. `tensorboard` writes event files to the folder as well.
 
     Raises:
-        StoppedError: after Ctrl-C or SIGTERM; the state is saved.
+        StoppedError: after Ctrl-C or SIGTERM; the state after the step is saved, or that before it if the
+            step does not end within seconds.
         DivergedError: when a metric or the state stops being finite; the last good checkpoint is named.
         ConfigError: when the folder's run is longer than `steps` already.
     """
@@ -92,10 +95,18 @@ def run(
     saving = 0.0
     total = folder.seconds() if folder else 0.0
     last = folder.last_evaluation() if folder else None
+    forecast = Forecast(
+        steps,
+        first,
+        disk=(lambda: _CHECKPOINTS * _size(method, steps) + _LINE_BYTES * steps) if folder else None,
+        beside=(lambda: _size(method, steps)) if folder else None,
+    )
+    stops, saved, stopping = Stops(enabled=folder is not None), first, False
     with (
-        _stop_requests(enabled=folder is not None) as stops,
+        suppress(Interrupted),
+        stops.collected(),
         events_in(folder.path / "tensorboard" if folder and tensorboard else None, first) as events,
-        follow(name, steps, first, last=last, shown=show_progress) as bar,
+        follow(name, steps, first, last=last, shown=show_progress, forecast=forecast) as bar,
     ):
 
         def evaluate(evaluation: PeriodicEvaluation) -> bool:
@@ -104,7 +115,7 @@ def run(
             try:
                 with stops.at_once():
                     found = evaluation.find()
-            except _InterruptedError:
+            except Interrupted:
                 return False
             if events:
                 events.evaluated(done, found)
@@ -113,7 +124,6 @@ def run(
             bar.evaluated(done, found, evaluation.left(done, steps))
             return True
 
-        stopping = False
         if last and last["step"] == first:
             if events:
                 events.evaluated(first, last)
@@ -125,7 +135,8 @@ def run(
             done = i + 1
             try:
                 began = time.monotonic()
-                metrics = method.step(i)
+                with stops.in_step():
+                    metrics = method.step(i)
                 _require_finite(metrics)
                 seconds = time.monotonic() - began
                 total += seconds
@@ -134,7 +145,9 @@ def run(
                 if folder:
                     pending.append((i, {**metrics, "seconds": round(seconds, 6)}))
                     # A state that is slow to save is saved more rarely, so that it costs a tenth at most.
-                    wait = max(checkpoint_seconds, _SAVING_SHARE * saving) if checkpoint_seconds else 0.0
+                    # A long step is saved at once, since the next one may be left in the middle.
+                    usual = checkpoint_seconds if seconds < GRACE_SECONDS else 0.0
+                    wait = max(usual, _SAVING_SHARE * saving) if checkpoint_seconds else 0.0
                     if stopping or due or done == steps or time.monotonic() - saved_at >= wait:
                         state = method.state()
                         _require_finite_state(state)
@@ -143,7 +156,7 @@ def run(
                             events.log(pending)
                         folder.log(pending)
                         last_good = folder.save(done, state)
-                        pending, saved_at = [], time.monotonic()
+                        pending, saved_at, saved = [], time.monotonic(), done
                         saving = saved_at - began
             except DivergedError as error:
                 good = (
@@ -158,8 +171,9 @@ def run(
                 saved_at = time.monotonic()
     if stops.requests:
         number = stops.requests[0]
+        where = f"after step {done}" if saved == done else f"in step {done} (step {saved} is saved)"
         raise StoppedError(
-            f"stopped by {signal.Signals(number).name} after step {done} of {steps}; "
+            f"stopped by {signal.Signals(number).name} {where} of {steps}; "
             "the same command goes on from there",
             number,
         )
@@ -182,6 +196,12 @@ def _resume(method: Method, steps: int, folder: RunFolder | None) -> tuple[int, 
     return checkpoint.step, checkpoint.path
 
 
+def _size(method: Method, steps: int) -> int:
+    """Bytes of a method's state after so many steps."""
+    growth = getattr(method, "growth", None)
+    return sum(tensor.nbytes for tensor in method.state().values()) + (growth(steps) if growth else 0)
+
+
 def _require_finite(metrics: Metrics) -> None:
     for name, value in metrics.items():
         if not math.isfinite(value):
@@ -192,51 +212,3 @@ def _require_finite_state(state: dict[str, Tensor]) -> None:
     for name, tensor in state.items():
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise DivergedError(f"{name} is no longer finite")
-
-
-class _InterruptedError(KeyboardInterrupt):
-    """What was going on can be left as it is, since all before it is saved."""
-
-
-@dataclass
-class _Stops:
-    """Requests to stop, and whether they interrupt what is going on or wait for the end of the step."""
-
-    requests: list[int] = field(default_factory=list)
-    interrupting: bool = False
-
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Be interrupted by a request inside the block, or by one that was made before it."""
-        self.interrupting = True
-        try:
-            if self.requests:
-                raise _InterruptedError
-            yield
-        finally:
-            self.interrupting = False
-
-
-@contextmanager
-def _stop_requests(*, enabled: bool) -> Iterator[_Stops]:
-    """Collect the first Ctrl-C or SIGTERM instead of dying of it; a second one acts as usual."""
-    stops = _Stops()
-    if not enabled or threading.current_thread() is not threading.main_thread():
-        yield stops
-        return
-    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def request(number: int, frame: FrameType | None) -> None:
-        stops.requests.append(number)
-        for known, handler in previous.items():
-            signal.signal(known, handler)
-        if stops.interrupting:
-            raise _InterruptedError
-
-    for number in previous:
-        signal.signal(number, request)
-    try:
-        yield stops
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

@@ -14,7 +14,10 @@ from rich.progress import BarColumn
 from rich.table import Table
 from rich.text import Text
 
+from lqm.engine.forecast import Forecast
 from lqm.engine.progress import Evaluated, Pace, Progress, console_for
+from lqm.utils.log import warn
+from lqm.utils.terminal import visible
 
 _WIDEST = 80
 _REFRESHES_A_SECOND = 4
@@ -22,7 +25,13 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 
 def follow(
-    what: str, total: int, done: int = 0, *, last: Evaluated | None = None, shown: bool = True
+    what: str,
+    total: int,
+    done: int = 0,
+    *,
+    last: Evaluated | None = None,
+    shown: bool = True,
+    forecast: Forecast | None = None,
 ) -> "Panel | Progress":
     """A panel at a terminal, plain lines elsewhere; use it in a `with` block.
 
@@ -32,9 +41,12 @@ def follow(
         done: how many of them were made before.
         last: the last evaluation that was made before, if there is one.
         shown: whether to show anything.
+        forecast: tells what all of it will take.
     """
     console, live = console_for(shown=shown)
-    return Panel(what, total, done, console, last) if live else Progress(what, total, done, shown=shown)
+    if live:
+        return Panel(what, total, done, console, last, forecast)
+    return Progress(what, total, done, shown=shown, forecast=forecast)
 
 
 class Course:
@@ -83,7 +95,16 @@ class Panel:
         console: the terminal.
     """
 
-    def __init__(self, what: str, total: int, done: int, console: Console, last: Evaluated | None) -> None:
+    def __init__(
+        self,
+        what: str,
+        total: int,
+        done: int,
+        console: Console,
+        last: Evaluated | None,
+        forecast: Forecast | None = None,
+    ) -> None:
+        self._forecast = forecast or Forecast(total, done)
         self._what, self._console, self._pace = what, console, Pace(total, done, disable=True)
         self._metrics: Mapping[str, float] = {}
         self._courses: dict[str, Course] = {}
@@ -111,6 +132,8 @@ class Panel:
     def update(self, done: int, metrics: Mapping[str, float]) -> None:
         """Show that `done` steps of the total are made."""
         self._pace.update(done)
+        if line := self._forecast.after(done):
+            warn(line)
         for name, value in metrics.items():
             if name not in self._courses:
                 self._courses = {**self._courses, name: Course()}
@@ -133,7 +156,7 @@ class Panel:
         pace, task = self._pace, self._pace.task
         table = Table.grid(padding=(0, 2), expand=True)
         # As wide when nothing is being evaluated, so that nothing jumps.
-        label = max(map(len, ("evaluating", *self._metrics)))
+        label = max(map(len, ("evaluating", *map(visible, self._metrics))))
         table.add_column(style="dim", no_wrap=True, min_width=label)
         table.add_column(ratio=1, overflow="fold")
         table.add_row("step", f"{task.completed:,} of {task.total:,}, {task.percentage:.0f} %")
@@ -144,12 +167,13 @@ class Panel:
             number = f"{value:<8.4g}"
             # Borders and gaps take the other eight columns.
             room = width - label - len(number) - 8
-            table.add_row(name, Text.assemble(number, "  ", (self._courses[name].drawn(room), "cyan")))
+            course = self._courses[name].drawn(room)
+            table.add_row(Text(visible(name)), Text.assemble(number, "  ", (course, "cyan")))
         for name, words in (("evaluated", self._found), ("evaluating", self._evaluating)):
             if words:
                 table.add_row(name, words)
         table.add_row("memory", self._memory())
-        return Frame(table, title=Text(self._what), width=width)
+        return Frame(table, title=Text(visible(self._what)), width=width)
 
     def _memory(self) -> str:
         words = decimal(self._process.memory_info().rss)

@@ -1,6 +1,7 @@
 """What a person sees while something goes on: a bar on a terminal, a plain line now and then elsewhere."""
 
 import math
+import sys
 import time
 from collections.abc import Mapping
 from datetime import timedelta
@@ -12,8 +13,10 @@ from rich import progress
 from rich.console import Console
 from rich.text import Text
 
-from lqm.utils.log import say
+from lqm.engine.forecast import Forecast
+from lqm.utils.log import write_line
 from lqm.utils.streams import unfailing_error
+from lqm.utils.terminal import visible
 
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -83,17 +86,28 @@ class _Rate(progress.ProgressColumn):
 
 
 class Progress:
-    """Follows `total` steps, of which `done` were made before; use it in a `with` block."""
+    """Follows `total` steps, of which `done` were made before; use it in a `with` block.
 
-    def __init__(self, what: str, total: int, done: int = 0, *, shown: bool = True) -> None:
-        self._what, self._total = what, total
+    Args:
+        what: the title.
+        total: of the steps.
+        done: how many of them were made before.
+        shown: whether to show anything.
+        forecast: tells what all of it will take; one of time and memory if it is not given.
+    """
+
+    def __init__(
+        self, what: str, total: int, done: int = 0, *, shown: bool = True, forecast: Forecast | None = None
+    ) -> None:
+        self._what, self._total, self._shown = what, total, shown
+        self._forecast = forecast or Forecast(total, done)
         console, live = console_for(shown=shown)
         self._plain = shown and not live
         steps = progress.BarColumn(), progress.MofNCompleteColumn(), _Rate(), progress.TimeRemainingColumn()
         title = progress.TextColumn("{task.description}", markup=False)
-        metrics = progress.TextColumn("left  {task.fields[metrics]}")
+        metrics = progress.TextColumn("left  {task.fields[metrics]}", markup=False)
         self._pace = Pace(total, done, title, *steps, metrics, console=console, disable=not live)
-        self._pace.task.description = what
+        self._pace.task.description = visible(what)
 
     def __enter__(self) -> "Progress":
         self._said = time.monotonic()
@@ -107,8 +121,10 @@ class Progress:
 
     def update(self, done: int, metrics: Mapping[str, float]) -> None:
         """Show that `done` steps of the total are made."""
-        numbers = "  ".join(f"{name} {value:.4g}" for name, value in metrics.items())
+        numbers = "  ".join(f"{visible(name)} {value:.4g}" for name, value in metrics.items())
         self._pace.update(done, numbers)
+        if self._shown and (line := self._forecast.after(done)):
+            self._say(line)
         now = time.monotonic()
         if self._plain and (now - self._said >= _SECONDS_BETWEEN_LINES or done == self._total):
             self._said = now
@@ -129,4 +145,4 @@ class Progress:
             )
 
     def _say(self, line: str) -> None:
-        say(f"{self._what}: {line}")
+        write_line(f"{self._what}: {line}", sys.stderr)

@@ -11,6 +11,7 @@ import torch
 
 from lqm.engine import environment
 from lqm.utils.cache import cache_folder
+from lqm.utils.cache_files import mark_used
 from lqm.utils.errors import ArtifactError, DataError
 from lqm.utils.files import read_whole, remove_temporaries, write_atomically
 from lqm.utils.log import warn
@@ -34,6 +35,7 @@ def keep(key: dict[str, Any], device: torch.device, find: Callable[[], Finding])
         warn(f"the score of this network is not kept: {error}")
         return find()
     if cached := _read(path, json.loads(text)):
+        mark_used(path)
         return cached
     finding = find()
     stored: dict[str, Any] = {"key": whole, "finding": finding}

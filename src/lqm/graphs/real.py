@@ -11,9 +11,10 @@ from lqm.graphs.matrices import Matrix
 from lqm.graphs.problem import GraphProblem
 from lqm.methods.batch import Batch
 from lqm.methods.targets import RealGroup
+from lqm.utils.limits import require_room, working_memory
 
-# Real nodes whose embeddings are held at once.
-_CHUNK = 32_768
+# Real nodes whose embeddings are held at once, and bytes of each number of them: copies, sorted and not.
+_CHUNK, _BYTES = 32_768, 20
 
 
 class RealNodes:
@@ -22,10 +23,11 @@ class RealNodes:
     Args:
         problem: has the nodes.
         size: how many of each class; 0 for all.
+        width: of their embeddings.
     """
 
-    def __init__(self, problem: GraphProblem, size: int) -> None:
-        self._problem, self._size = problem, size
+    def __init__(self, problem: GraphProblem, size: int, width: int = 1) -> None:
+        self._problem, self._size, self._width = problem, size, width
         self._chunks = self._class_chunks()
         self._whole: list[Batch] | None = None
         # The classes are compared together, however many chunks the real nodes come in.
@@ -49,15 +51,30 @@ class RealNodes:
 
     def _class_chunks(self) -> list[list[int]]:
         """Classes in order, as many at once as have few enough nodes together."""
+        most = self._at_once()
         chunks: list[list[int]] = [[]]
         nodes = 0
         for label in range(len(self._problem.counts)):
             nodes += self._nodes(label)
-            if chunks[-1] and nodes > _CHUNK:
+            if chunks[-1] and nodes > most:
                 chunks.append([])
                 nodes = self._nodes(label)
             chunks[-1].append(label)
         return chunks
+
+    def _at_once(self) -> int:
+        """Nodes of several classes that are encoded at once, fewer if a limit of memory was chosen.
+
+        Distances that need more than the means or quantiles may draw, and would draw anew for each part.
+        """
+        room, each = working_memory(), _BYTES * self._width
+        if room is None or self._problem.sketch:
+            return _CHUNK
+        separable = hasattr(self._problem.distance, "needs")
+        sizes = [self._nodes(label) for label in range(len(self._problem.counts))]
+        least = max(sizes) if separable else min(_CHUNK, sum(sizes))
+        require_room(least * each, "give a smaller real_batch or width")
+        return min(_CHUNK, room // each) if separable else _CHUNK
 
     def _nodes(self, label: int) -> int:
         size = self._problem.real.sizes[label]

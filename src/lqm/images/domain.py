@@ -10,6 +10,7 @@ from lqm.condensed import CondensedImages
 from lqm.distances import DISTANCES
 from lqm.engine.compute import Compute, decide
 from lqm.images.evaluation import IMAGES as EVALUATOR
+from lqm.images.memory import images_at_once
 from lqm.images.methods import METHODS
 from lqm.images.networks import count_activations, factory_name
 from lqm.images.problem import ImageProblem
@@ -80,7 +81,21 @@ def _prepare(choices: Choices) -> Prepared:
         recorded["network"] = f"{factory_name(own)} {hashlib.sha256(repr(made).encode()).hexdigest()[:12]}"
     compute, notes = _compute(choices, problem, named=own is None)
     size = {} if choices.sketching else {"per_class": count}
-    return Prepared(replace(problem, compute=compute), size, recorded, asdict(compute), notes)
+    problem = replace(problem, compute=compute, at_once=_at_once(choices, problem))
+    return Prepared(problem, size, recorded, asdict(compute), notes)
+
+
+def _at_once(choices: Choices, problem: ImageProblem) -> int | None:
+    """Images that go through a network at once with gradients, where a limit of memory was chosen."""
+    settings = choices.settings
+    if not hasattr(settings, "images_per_step"):
+        return None
+    live = choices.sketch is None
+    # Networks that learn have all their images at once, and gradients of gradients twice as much.
+    learning = getattr(settings, "student_batch", 0) if live else 0
+    if not choices.spec.compiles:
+        learning = 2 * max(settings.real_batch, problem.per_class)
+    return images_at_once(problem, settings, live=live, learning=learning, synthetic=not choices.sketching)
 
 
 def _compute(choices: Choices, problem: ImageProblem, *, named: bool) -> tuple[Compute, tuple[str, ...]]:

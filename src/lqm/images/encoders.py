@@ -89,6 +89,12 @@ class QueueEncoders(Encoders):
         """The whole queue."""
         return {f"queue.{name}": part for name, part in self._queue.state().items()}
 
+    def growth(self, steps: int) -> int:
+        """The networks that the queue has room for, and time."""
+        settings, students = self._settings, self._queue.students
+        most = min(settings.queue_limit, settings.queue_start + -(-steps // settings.queue_interval))
+        return (most - len(students)) * sum(part.nbytes for part in students[0].state().values())
+
     def load_state(self, state: State) -> None:
         """Load the whole queue."""
         self._queue.load_state(below(state, "queue"))

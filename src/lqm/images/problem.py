@@ -34,11 +34,13 @@ class ImageProblem(Problem):
         source: the real images.
         network: a function of the user's own that makes networks, in place of the one in the settings.
         compute: how networks are run.
+        at_once: images that go through a network at once with gradients; all if there is no limit of memory.
     """
 
     source: ImageSource
     network: NetworkMaker | None = None
     compute: Compute = field(default_factory=Compute)
+    at_once: int | None = None
 
     @property
     def classes(self) -> int:
@@ -68,7 +70,7 @@ class ImageProblem(Problem):
     def encoder_factory(self, spec: str, readout: Readout) -> EncoderFactory:
         """What makes encoders of networks of a spec; shared by all runs, so that it compiles once."""
         kind = repr(self.fresh_network(spec, "check", 0)), self.source.shape
-        return encoder_factory(kind, readout, self.compute)
+        return encoder_factory(kind, readout, self.compute, self.at_once)
 
     def class_groups(
         self, spec: str, real: int, synthetic: int, *, per_class: bool = False

@@ -106,6 +106,10 @@ class Condensation:
         """The synthetic set and its moments, and what the encoders depend on."""
         return self.synthetic.state() | (self._encoders.state() if self._encoders else {})
 
+    def growth(self, steps: int) -> int:
+        """Bytes by which the state may still grow until so many steps are made."""
+        return self._encoders.growth(steps) if self._encoders else 0
+
     def load_state(self, state: dict[str, Tensor]) -> None:
         """Load a state."""
         self.synthetic.load_state(state)

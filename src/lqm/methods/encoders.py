@@ -49,5 +49,9 @@ class Encoders:
         """What the next encoders depend on beside (seed, n)."""
         return {}
 
+    def growth(self, steps: int) -> int:
+        """Bytes by which the state may still grow until so many steps are made."""
+        return 0
+
     def load_state(self, state: dict[str, Tensor]) -> None:
         """Load that."""

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from lqm.evaluation.markdown import Rows, Scores, score_layout
 from lqm.evaluation.protocol import Protocol
-from lqm.utils.names import printable
+from lqm.utils.terminal import visible_lines
 
 # So many networks fit into 80 columns with their deviations beside the accuracies.
 _SIDE_BY_SIDE = 4
@@ -31,13 +31,17 @@ def plain_table(header: Sequence[str], rows: Rows, caption: str = "", title: str
         box=box.SIMPLE,
         pad_edge=False,
         collapse_padding=True,
-        caption=Text(printable(caption)) if caption else None,
+        caption=_text(caption) if caption else None,
         caption_justify="left",
-        title=Text(printable(title)) if title else None,
+        title=_text(title) if title else None,
         title_justify="left",
     )
     for index, column in enumerate(header):
-        table.add_column(Text(column), justify="right" if index else "left", no_wrap=True)
+        table.add_column(_text(column), justify="right" if index else "left", no_wrap=True)
     for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
+        table.add_row(*map(_text, row))
     return table
+
+
+def _text(cell: str) -> Text:
+    return Text(visible_lines(cell))

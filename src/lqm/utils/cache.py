@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from torch import Tensor
 
+from lqm.utils.cache_files import make_room, mark_used
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import file_hash, remove_temporaries, temporary_file
 from lqm.utils.log import warn
@@ -71,7 +72,9 @@ def kept(
         return make()
     for path in folder.glob(f"{key}.*.safetensors"):
         try:
-            return unpack(_load(path, key))
+            found = unpack(_load(path, key))
+            mark_used(path)
+            return found
         except ArtifactError as error:
             warn(f"{error}, and is made again")
         except (KeyError, IndexError, ValueError, TypeError, RuntimeError, AssertionError) as error:
@@ -81,6 +84,7 @@ def kept(
     made = make()
     try:
         _save(folder, key, pack(made))
+        make_room(folder.parent)
     except OSError as error:
         warn(f"the {what} are not kept: {folder} can't be written ({error.strerror})")
     return made

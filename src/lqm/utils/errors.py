@@ -24,6 +24,10 @@ class ArtifactError(LqmError):
     """A file or folder of ours that is missing, damaged, or can't be written."""
 
 
+class OutOfMemoryError(LqmError, MemoryError):
+    """Work for which the machine, or the limit of the process, has too little memory."""
+
+
 class StoppedError(LqmError):
     """A run that was asked to stop and saved its state first."""
 

@@ -22,6 +22,7 @@ _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
 
 _chosen: ContextVar[int | None] = ContextVar("max_memory", default=None)
+_work: ContextVar[bool] = ContextVar("whole_work", default=False)
 
 
 def parse_size(text: str | int) -> int:
@@ -57,13 +58,17 @@ def size_text(size: int) -> str:
 
 
 @contextmanager
-def limited_to(size: str | int | None) -> Iterator[None]:
-    """Work with another limit, unless it is None."""
-    token = _chosen.set(_chosen.get() if size is None else parse_size(size))
+def limited_to(size: str | int | None, *, work: bool = False) -> Iterator[None]:
+    """Work with another limit, unless it is None: of what files hold, and of all the `work` if so said."""
+    if size is None:
+        yield
+        return
+    limit, whole = _chosen.set(parse_size(size)), _work.set(work)
     try:
         yield
     finally:
-        _chosen.reset(token)
+        _chosen.reset(limit)
+        _work.reset(whole)
 
 
 def max_memory() -> int:
@@ -73,6 +78,28 @@ def max_memory() -> int:
     if text := os.environ.get(VARIABLE):
         return parse_size(text)
     return min(_DEFAULT, psutil.virtual_memory().total * 3 // 4)
+
+
+def working_memory() -> int | None:
+    """What a limit of the whole work leaves beside what the process has now; None if there is none."""
+    if not _work.get():
+        return None
+    return max_memory() - int(psutil.Process().memory_info().rss)
+
+
+def require_room(size: int, remedy: str) -> None:
+    """Refuse work whose smallest part takes more than a limit that was chosen leaves.
+
+    Raises:
+        ConfigError: when it does.
+    """
+    room = working_memory()
+    if room is not None and size > room:
+        limit = max_memory()
+        raise ConfigError(
+            f"the smallest part of the work takes {size_text(size)} beside the {size_text(limit - room)} "
+            f"that the process has, above the limit of {size_text(limit)}; raise --max-memory, or {remedy}"
+        )
 
 
 def max_pixels() -> int:

@@ -2,17 +2,23 @@
 
 import contextlib
 import sys
+from typing import TextIO
 
-from lqm.utils.names import printable
+from lqm.utils.terminal import visible
 
 
 def warn(message: str) -> None:
     """One line about something that the user should know."""
-    say(f"lqm: {printable(message)}")
+    write_line(f"lqm: {message}", sys.stderr)
 
 
-def say(line: str) -> None:
-    """One line on standard error; where that is closed or its disk is full, work goes on without it."""
-    if sys.stderr is not None:  # print would take standard output instead
+def say(message: str) -> None:
+    """One line of what was asked for, on standard output."""
+    print(visible(message))
+
+
+def write_line(line: str, stream: TextIO | None) -> None:
+    """One line beside the work; where it can't be written, as to a full disk, the work goes on."""
+    if stream is not None:
         with contextlib.suppress(OSError, ValueError):
-            print(line, file=sys.stderr, flush=True)
+            print(visible(line), file=stream, flush=True)

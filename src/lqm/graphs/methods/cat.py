@@ -82,7 +82,7 @@ def build(problem: GraphProblem, settings: CaTSettings) -> Condensation:
     )
     objective = FeatureMatching(problem.distance, problem.counts)
     encoders = RandomEncoders(problem.real.width, settings, problem.seed, problem.device)
-    real = RealNodes(problem, settings.real_batch)
+    real = RealNodes(problem, settings.real_batch, settings.width)
     sketcher = GraphSketcher(problem, encoders, real, objective)
     targets = (
         sketcher.targets(problem.sketch)

@@ -8,6 +8,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
+from torch.utils.checkpoint import checkpoint
 
 from lqm.engine.compute import Compute
 from lqm.images.networks.network import Network
@@ -16,6 +17,7 @@ Readouts = tuple[Tensor, ...]
 # Makes a module that holds a network as `network` and reads something out of images.
 Readout = Callable[[Network], nn.Module]
 
+_DROPOUTS = (nn.modules.dropout._DropoutNd,)
 _BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 # Pixels of the images that go through a network at once: then the maps of a layer stay in the cache.
 _PIXELS, _FEWEST, _MOST = 2**15, 8, 512
@@ -48,6 +50,7 @@ class Encoder:
 
     The weights of the network may change afterwards, its mode (training or not) may not. If `run` is compiled
     for a size of chunk, all chunks are `whole`. `accuracy` is that on what a network has learned from.
+    `at_once` images at most go through it with gradients, if that makes no difference.
     """
 
     def __init__(
@@ -57,8 +60,10 @@ class Encoder:
         *,
         whole: bool,
         accuracy: float | None = None,
+        at_once: int | None = None,
     ) -> None:
         self.network, self._run, self._whole, self.accuracy = network, run, whole, accuracy
+        self._at_once = at_once
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -66,8 +71,16 @@ class Encoder:
         return {} if self.accuracy is None else {"network_accuracy": self.accuracy}
 
     def readouts(self, images: Tensor) -> Readouts:
-        """What is read out of images, each [B, ...], with gradients."""
-        return self._run(images)
+        """What is read out of images, each [B, ...], with gradients.
+
+        Of several parts, each of which is run again for its gradients, the layers of one are in memory.
+        """
+        if self._at_once is None or len(images) <= self._at_once or not is_separable(self.network):
+            return self._run(images)
+        # Parts of equal size, since a single image is convolved in another way.
+        parts = images.tensor_split(-(-len(images) // self._at_once))
+        readouts = [checkpoint(self._run, part, use_reentrant=False) for part in parts]
+        return tuple(torch.cat(pieces) for pieces in zip(*readouts, strict=True))
 
     @torch.no_grad()
     def encode(self, images: Tensor) -> Readouts:
@@ -95,8 +108,8 @@ class EncoderFactory:
     Compiled code takes the weights as arguments, so that it serves all of these networks.
     """
 
-    def __init__(self, readout: Readout, compute: Compute) -> None:
-        self._readout, self._compute = readout, compute
+    def __init__(self, readout: Readout, compute: Compute, at_once: int | None = None) -> None:
+        self._readout, self._compute, self._at_once = readout, compute, at_once
         # By whether the network is in training mode, which is part of the code.
         self._compiled: dict[bool, Callable[[Tensor, dict[str, Tensor]], Readouts]] = {}
 
@@ -104,7 +117,7 @@ class EncoderFactory:
         """The encoder of one network."""
         if not self._compute.compile:
             run = self._compute.faster(self._readout(network))
-            return Encoder(network, run, whole=False, accuracy=accuracy)
+            return Encoder(network, run, whole=False, accuracy=accuracy, at_once=self._at_once)
         if network.training not in self._compiled:
             shell = self._readout(copy.deepcopy(network))
             self._compiled[network.training] = self._compute.faster(
@@ -112,19 +125,32 @@ class EncoderFactory:
             )
         compiled = self._compiled[network.training]
         return Encoder(
-            network, lambda images: compiled(images, _weights(network)), whole=True, accuracy=accuracy
+            network,
+            lambda images: compiled(images, _weights(network)),
+            whole=True,
+            accuracy=accuracy,
+            at_once=self._at_once,
         )
 
 
 @lru_cache(maxsize=64)
-def encoder_factory(kind: object, readout: Readout, compute: Compute) -> EncoderFactory:
+def encoder_factory(
+    kind: object, readout: Readout, compute: Compute, at_once: int | None = None
+) -> EncoderFactory:
     """Makes encoders of networks of one kind (spec, shape, classes); cached, so that a kind compiles once."""
-    return EncoderFactory(readout, compute)
+    return EncoderFactory(readout, compute, at_once)
 
 
 def uses_batch_statistics(network: Network) -> bool:
     """Whether the readout of an image depends on the others of its batch."""
     return network.training and any(isinstance(module, _BATCH_NORMS) for module in network.modules())
+
+
+def is_separable(network: Network) -> bool:
+    """Whether images may go through a network one by one, with the same gradients of each."""
+    learns = any(weights.requires_grad for weights in network.parameters())
+    random = network.training and any(isinstance(module, _DROPOUTS) for module in network.modules())
+    return not (learns or random or uses_batch_statistics(network))
 
 
 def chunk_size(images: Tensor) -> int:

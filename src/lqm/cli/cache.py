@@ -1,0 +1,54 @@
+"""What is kept to be used again, and how much of the disk it takes."""
+
+from typing import Annotated
+
+import tyro
+
+from lqm.cli.arguments import Name
+from lqm.utils.log import say
+
+
+def cache(
+    *,
+    clean: Name = None,
+    older_than: Annotated[str | None, tyro.conf.arg(metavar="AGE", help_behavior_hint="")] = None,
+) -> None:
+    """List what is cached, with sizes and ages; clean it.
+
+    Example: lqm cache --clean images --older-than 30d
+
+    Decoded images, graphs and the scores of networks are kept in LQM_CACHE, else in .cache/lqm of the home
+    folder, up to LQM_CACHE_LIMIT (default 20GB); what was used longest ago goes first.
+
+    Args:
+        clean: Delete files of one kind: images, graphs, scores; or all. They are made again when needed.
+        older_than: Of these, only files that were not used for so long, such as 30d or 12h.
+    """
+    import time
+
+    from rich.console import Console
+
+    from lqm.report.run_table import age_in_words
+    from lqm.report.tables import plain_table
+    from lqm.utils.cache import cache_folder
+    from lqm.utils.cache_files import KINDS, cache_entries, cache_limit, clean_cache, parse_age
+    from lqm.utils.errors import ConfigError
+    from lqm.utils.limits import size_text
+    from lqm.utils.names import choose
+
+    root, limit = cache_folder(), size_text(cache_limit())
+    if clean is None and older_than is not None:
+        raise ConfigError("--older-than says what to clean; give --clean all, or the name of a kind, too")
+    if clean is not None:
+        chosen = choose(clean, {"all": KINDS, **{kind: (kind,) for kind in KINDS}}, "kind of files")
+        count, freed = clean_cache(root, chosen, parse_age(older_than) if older_than else 0.0)
+        say(f"deleted {count:,} files, {size_text(freed)}")
+    entries, now = cache_entries(root), time.time()
+    rows = []
+    for kind in KINDS:
+        own = [entry for entry in entries if entry.kind == kind]
+        ages = [age_in_words(now - own[place].used) for place in (-1, 0)] if own else ["-", "-"]
+        rows.append((kind, f"{len(own):,}", size_text(sum(entry.size for entry in own)), *ages))
+    total = size_text(sum(entry.size for entry in entries))
+    Console().print(plain_table(("kind", "files", "size", "last used", "longest unused"), rows))
+    say(f"{total} of at most {limit} in {root}")

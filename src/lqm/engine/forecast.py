@@ -1,0 +1,84 @@
+"""What long work will take, from its first pieces: time, the most memory, and room on the disk."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import torch
+
+from lqm.utils.limits import size_text
+
+# The first piece may compile. So many more and so many seconds are measured, or a single one that takes long.
+_PIECES, _SECONDS, _LONG_PIECE = 3, 5.0, 30.0
+# Work that takes less of everything needs no forecast.
+_LONG, _LARGE = 60.0, 2**30
+
+
+class Forecast:
+    """Says once, early in the work, what all of it will take.
+
+    Args:
+        total: pieces of the work, such as steps.
+        done: how many were made before.
+        disk: gives the bytes that the work leaves on the disk in the end.
+        beside: gives the bytes of memory that saving takes besides what a piece takes.
+    """
+
+    def __init__(
+        self,
+        total: int,
+        done: int = 0,
+        *,
+        disk: Callable[[], int] | None = None,
+        beside: Callable[[], int] | None = None,
+    ) -> None:
+        self._total, self._done, self._disk, self._beside = total, done, disk, beside
+        self._began = time.monotonic()
+        self._first: tuple[float, int] | None = None
+        self._said = False
+
+    def after(self, done: int) -> str | None:
+        """A sentence after some pieces, if they are enough to tell, and the work is long or large."""
+        if self._said:
+            return None
+        now = time.monotonic()
+        began, before = self._first or (self._began, self._done)
+        self._first = self._first or (now, done)
+        pieces, seconds = done - before, now - began
+        enough = before > self._done and pieces >= _PIECES and seconds >= _SECONDS
+        if not pieces or not (enough or seconds >= _LONG_PIECE):
+            return None
+        self._said = True
+        whole = now - self._began + (self._total - done) * seconds / pieces
+        memory = peak_memory() + (self._beside() if self._beside else 0)
+        if whole < _LONG and memory < _LARGE:
+            return None
+        room = f" and {size_text(self._disk())} on the disk" if self._disk else ""
+        return f"about {duration(whole)} in all, with {size_text(memory)} of memory at most{room}"
+
+
+def peak_memory() -> int:
+    """The most memory that this process has had, on a GPU too if it uses one, in bytes."""
+    peak = psutil.Process().memory_info().rss
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+        peak = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        pass
+    if torch.cuda.is_initialized():
+        peak += sum(torch.cuda.max_memory_allocated(n) for n in range(torch.cuda.device_count()))
+    return peak
+
+
+def duration(seconds: float) -> str:
+    """A time in words.
+
+    Example:
+        >>> [duration(seconds) for seconds in (42, 600, 9000, 300_000)]
+        ['42 s', '10 min', '2.5 h', '3.5 days']
+    """
+    for most, unit, size in ((120, "s", 1), (7200, "min", 60), (172_800, "h", 3600)):
+        if seconds < most:
+            return f"{seconds / size:.2g} {unit}" if seconds / size < 99.5 else f"{seconds / size:.0f} {unit}"
+    return f"{seconds / 86_400:,.1f} days"

@@ -1,0 +1,122 @@
+"""What long work will take, told early."""
+
+import re
+import time
+
+import pytest
+
+from lqm.engine import forecast as module
+from lqm.engine.forecast import Forecast, duration, peak_memory
+from lqm.engine.progress import Progress
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that only the test moves."""
+    now = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    return now
+
+
+def lines_of(clock, seconds, total, **options):
+    """What is told of pieces that take so many seconds each, and when."""
+    forecast = Forecast(total, **options)
+    told = []
+    for done, took in enumerate(seconds, start=1):
+        clock[0] += took
+        if line := forecast.after(done):
+            told.append((done, line))
+    return told
+
+
+def test_the_first_piece_counts_once(clock):
+    ((done, line),) = lines_of(clock, [40.0, *[2.0] * 10], 1000, disk=lambda: 3 * 2**20)
+    assert done == 1, "a piece of 40 s tells enough"
+    assert "11 h" in line
+    clock[0] = 0.0
+    ((done, line),) = lines_of(clock, [20.0, *[2.0] * 10], 1000, disk=lambda: 3 * 2**20)
+    assert done == 4
+    assert "34 min" in line, "20 s and 999 pieces of 2 s"
+    assert "3 MiB on the disk" in line
+
+
+def test_short_and_small_work_needs_none(clock, monkeypatch):
+    monkeypatch.setattr(module, "peak_memory", lambda: 10**8)
+    assert lines_of(clock, [0.5] * 60, 60) == []
+    monkeypatch.setattr(module, "peak_memory", lambda: 3 * 2**30)
+    ((_, line),) = lines_of(clock, [0.5] * 60, 60)
+    assert "3 GiB of memory" in line
+
+
+def test_work_that_was_begun_before_is_forecast_from_there(clock):
+    forecast = Forecast(1000, 900)
+    told = []
+    for done in range(901, 1001):
+        clock[0] += 2.0
+        told.append(forecast.after(done))
+    (line,) = filter(None, told)
+    assert re.search(r"\b3\.3 min", line)
+
+
+def test_the_peak_is_what_was_taken():
+    before = peak_memory()
+    taken = bytearray(before)
+    assert peak_memory() >= before + len(taken) // 2
+
+
+def test_progress_tells_it_once(clock, capsys):
+    with Progress("walk", 100) as bar:
+        for done in range(1, 101):
+            clock[0] += 3.0
+            bar.update(done, {})
+    assert capsys.readouterr().err.count("in all") == 1
+
+
+def test_durations_are_told_in_two_digits():
+    assert [duration(seconds) for seconds in (61.4, 3599, 7201, 180_000)] == [
+        "61 s",
+        "60 min",
+        "2 h",
+        "2.1 days",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [
+        (
+            "digits",
+            {"per_class": 50, "settings": {"steps": 150, "network": "convnet:width=64"}},
+        ),
+        ("digits", {"method": "idm", "settings": {"steps": 60, "network": "convnet:width=32"}}),
+        ("synthetic:nodes=20000,classes=10,features=200", {"settings": {"steps": 200, "width": 512}}),
+    ],
+    ids=["dm", "idm", "cat"],
+)
+def test_the_forecast_is_within_1_5_times_of_the_truth(tmp_path, monkeypatch, source, options):
+    import lqm
+
+    told = []
+
+    class Kept(Forecast):
+        def after(self, done):
+            line = super().after(done)
+            told.extend([line] if line else [])
+            return line
+
+    monkeypatch.setattr(module, "_LONG", 0.0)
+    monkeypatch.setattr("lqm.engine.loop.Forecast", Kept)
+    more = {} if "nodes" in source else {"compile": "off"}
+    began = time.monotonic()
+    lqm.condense(source, out=tmp_path / "run", **options, **more)
+    seconds, peak = time.monotonic() - began, peak_memory()
+    disk = sum(path.stat().st_size for path in (tmp_path / "run").rglob("*") if path.is_file())
+    (line,) = told
+    number = r"([\d.]+) (s|min|KiB|MiB|GiB)"
+    forecast = [float(n) * SIZES[unit] for n, unit in re.findall(number, line)]
+    for found, truth in zip(forecast, (seconds, peak, disk), strict=True):
+        assert truth / 1.5 < found < truth * 1.5, line
+
+
+SIZES = {"s": 1, "min": 60, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
