@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "CondensedImages",
     "CondensedNodes",
     "CondensedSet",
@@ -20,6 +21,7 @@ __all__ = [
     "Images",
     "LqmError",
     "Sketch",
+    "audit",
     "condense",
     "continual",
     "evaluate",
@@ -36,6 +38,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from lqm.api.audit import audit
     from lqm.api.condense import condense
     from lqm.api.continual import ContinualResult, continual
     from lqm.api.evaluate import Evaluation, evaluate
@@ -45,12 +48,14 @@ if TYPE_CHECKING:
     from lqm.api.sketch import sketch
     from lqm.banks import Experts, Sketch
     from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, load
+    from lqm.evaluation.audit.result import Audit
     from lqm.graphs.sources import GraphSource, from_pyg, load_graph
     from lqm.images.sources import Images, ImageSource, from_dataset, load_source
     from lqm.utils.allocator import tune_allocator
     from lqm.utils.errors import LqmError
 
 _HOMES = {
+    "Audit": "lqm.evaluation.audit.result",
     "CondensedImages": "lqm.condensed",
     "CondensedNodes": "lqm.condensed",
     "CondensedSet": "lqm.condensed",
@@ -62,6 +67,7 @@ _HOMES = {
     "Images": "lqm.images.sources",
     "LqmError": "lqm.utils.errors",
     "Sketch": "lqm.banks",
+    "audit": "lqm.api.audit",
     "condense": "lqm.api.condense",
     "continual": "lqm.api.continual",
     "evaluate": "lqm.api.evaluate",

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from lqm.cli.audit import audit
 from lqm.cli.compare import compare
 from lqm.cli.condense import Condense
 from lqm.cli.continual import Continual
@@ -22,6 +23,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "experts": TrainExperts,
     "continual": Continual,
     "evaluate": evaluate,
+    "audit": audit,
     "compare": compare,
     "report": report,
     "runs": runs,

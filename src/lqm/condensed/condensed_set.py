@@ -1,5 +1,6 @@
 """S, as it is handed to the user."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Self
@@ -61,17 +62,33 @@ class CondensedSet:
         Raises:
             ArtifactError: when the saved set can't be written, or is no longer this one.
         """
+
+        def added(manifest: Manifest) -> Manifest:
+            others, baselines = [], dict(score.get("baselines", {}))
+            for before in manifest.get("scores", []):
+                if (before["protocol"], before["seed"]) == (score["protocol"], score["seed"]):
+                    baselines = before.get("baselines", {}) | baselines
+                else:
+                    others.append(before)
+            whole = score | ({"baselines": baselines} if baselines else {})
+            return {"scores": [*others, whole]}
+
+        return self._with_change(added)
+
+    def with_audit(self, audit: Manifest) -> Self:
+        """Put what an audit found into the manifest, in place of an older one; on disk too if saved.
+
+        Raises:
+            ArtifactError: when the saved set can't be written, or is no longer this one.
+        """
+        return self._with_change(lambda manifest: {"audit": audit})
+
+    def _with_change(self, change: Callable[[Manifest], Manifest]) -> Self:
+        """The set with some entries of its manifest replaced; on disk too if saved."""
         manifest = self.manifest if self.path is None else read_artefact(self.path)[1]
         if manifest.get("data") != self.manifest.get("data"):
-            raise ArtifactError(f"{self.path} holds another set than it did; its scores are left alone")
-        others, baselines = [], dict(score.get("baselines", {}))
-        for before in manifest.get("scores", []):
-            if (before["protocol"], before["seed"]) == (score["protocol"], score["seed"]):
-                baselines = before.get("baselines", {}) | baselines
-            else:
-                others.append(before)
-        whole = score | ({"baselines": baselines} if baselines else {})
-        manifest = manifest | {"scores": [*others, whole]}
+            raise ArtifactError(f"{self.path} holds another set than it did; its manifest is left alone")
+        manifest = manifest | change(manifest)
         if self.path is not None:
             write_manifest(self.path, manifest)
         return replace(self, manifest=manifest)

@@ -9,6 +9,7 @@ import torch
 from lqm.condensed import CondensedImages
 from lqm.distances import DISTANCES
 from lqm.engine.compute import Compute, decide
+from lqm.images.auditing import AUDITOR
 from lqm.images.evaluation import IMAGES as EVALUATOR
 from lqm.images.methods import METHODS
 from lqm.images.networks import count_activations, factory_name
@@ -149,4 +150,5 @@ IMAGES = Domain(
     prepare=_prepare,
     all_records=lambda source: max(len(images) for images in source.by_class),
     evaluator=EVALUATOR,
+    auditor=AUDITOR,
 )
