@@ -100,8 +100,8 @@ class Audit:
             )
         if copies.tells:
             return (
-                f"no near copies, but {copies.traceable:,} of {copies.records:,} {what} can each be traced to "
-                f"one of the training {what}: their nearest is less than half as far as the next"
+                f"no near copies, but {copies.traceable:,} of {copies.records:,} {what} can each be traced "
+                f"to one of the training {what}: the nearest is less than half as far as the next"
             )
         if self.findings:
             by = " and ".join([", ".join(self.findings[:-1]), self.findings[-1]][len(self.findings) < 2 :])
@@ -117,8 +117,8 @@ class Audit:
         lines = [
             f"Near copy: {self.bound}. Of held-out {what}, which the set has never met, "
             f"{100 * copies.near_held_out:.0f} % are as near to a training one.",
-            f"Traceable: the nearest of the training {what} is less than half as far as the second nearest, as "
-            f"it is for {100 * copies.traceable_held_out:.0f} % of the held-out ones.",
+            f"Traceable: the nearest of the training {what} is less than half as far as the second nearest, "
+            f"as it is for {100 * copies.traceable_held_out:.0f} % of the held-out ones.",
             f"Nearer to training: the share of the set, in percent, whose nearest real record is a training "
             f"one; above the range of chance the set owes something to these very {what}. Gap: how much "
             "farther the nearest of as many held-out ones is, in percent of its distance.",

@@ -9,8 +9,10 @@ from scipy.optimize import brentq
 from scipy.stats import beta, norm, rankdata
 from torch import Tensor
 
+from lqm.engine.randomness import generator
+
 _LEVEL = 0.95
-_RESAMPLES = 2000
+_RESAMPLES = 1000
 # A share of the variance below which the scores of shadow networks are all the same.
 _NO_SPREAD = 1e-6
 
@@ -71,23 +73,38 @@ def area(members: Tensor, others: Tensor) -> Estimate:
 def rate_at(members: Tensor, others: Tensor, false_rate: float) -> Estimate | None:
     """The share of members above the lowest threshold that at most `false_rate` of the others exceed.
 
-    None where there are too few others for one of them to be above it. The interval is exact for the
-    threshold as it is; that the threshold is itself an estimate is not in it.
+    None where there are too few others for one of them to be above it. The interval is the wider of the exact
+    one for the threshold as it is, and that of a bootstrap in which the threshold is an estimate too.
     """
     allowed = floor(false_rate * len(others) + 1e-9)
     if not allowed:
         return None
-    threshold = others.sort(descending=True).values[allowed]
-    return share(int((members > threshold).sum()), len(members))
+    falling, rising = others.double().sort(descending=True).values, members.double().sort().values
+    found = int((members > falling[allowed]).sum())
+    draws = generator(0, "threshold")
+    # Ranks among the others of the thresholds of resamples, and how many resampled members are above each.
+    ranks = (
+        torch.randint(len(others), (_RESAMPLES, len(others)), generator=draws).kthvalue(allowed + 1).values
+    )
+    above = 1 - torch.searchsorted(rising, falling[ranks], right=True).double() / len(members)
+    counts = torch.binomial(torch.full_like(above, len(members)), above, generator=draws)
+    low, high = _middle(counts / len(members))
+    exact = share(found, len(members))
+    return Estimate(exact.value, min(exact.low, low), max(exact.high, high))
 
 
 def mean(values: Tensor, draws: torch.Generator) -> Estimate:
-    """A mean with the percentile interval of 2,000 bootstrap resamples, [n] to one number."""
+    """A mean with the percentile interval of 1,000 bootstrap resamples, [n] to one number."""
     chosen = torch.randint(len(values), (_RESAMPLES, len(values)), generator=draws)
     resampled = values.double()[chosen].mean(dim=1)
+    return Estimate(float(values.double().mean()), *_middle(resampled))
+
+
+def _middle(values: Tensor) -> tuple[float, float]:
+    """The bounds of the middle 95 %."""
     tail = (1 - _LEVEL) / 2
-    low, high = torch.quantile(resampled, torch.tensor([tail, 1 - tail], dtype=torch.float64)).tolist()
-    return Estimate(float(values.double().mean()), low, high)
+    low, high = torch.quantile(values, torch.tensor([tail, 1 - tail], dtype=torch.float64)).tolist()
+    return low, high
 
 
 def log_ratio(target: Tensor, shadows: Tensor, inside: Tensor) -> Tensor:
