@@ -1,7 +1,8 @@
 """What sets give away, as Markdown tables: python -m benchmarks.privacy --out runs/privacy.
 
 Each row is a condensation and its audit. What is finished in the folder, every network that was trained and
-every shadow set is not done again. Cora is the file `--cora`, and MNIST in the folder `--mnist`, if these are given.
+every shadow set is not done again. Cora is the file `--cora`, and MNIST
+in the folder `--mnist`, if these are given.
 """
 
 from itertools import product
@@ -11,11 +12,12 @@ from typing import Any
 import tyro
 
 import lqm
-from lqm.evaluation.audit.result import OWN, Audit, audit_in
+from lqm.evaluation.audit.nearest import Gap
+from lqm.evaluation.audit.result import CONTROL, LOSS, OWN, RATIO, Audit, audit_in
 
 _HEADER = (
     "set | steps | near copies (exact) | traceable | nearer to training % (chance) | loss attack, area | "
-    "likelihood ratio, area | found at 1 % | at 0.1 %"
+    "control | likelihood ratio, area | found at 1 % | at 0.1 %"
 )
 
 
@@ -41,7 +43,7 @@ def main(
         folder = out / Path(source).stem / name
         condensed = lqm.condense(source, out=folder, seed=seed, show_progress=False, **how)
         found = audit_in(condensed.manifest)
-        if found is None:
+        if found is None or len(found.own.attacks) < 3 * bool(shadows):
             steps = min(shadow_steps, condensed.manifest["steps"])
             found = lqm.audit(folder, shadows=shadows, steps=steps, references=(), show_progress=False)
         print(f"| {Path(source).stem}, {_row(name, condensed.manifest['steps'], found)} |", flush=True)
@@ -72,22 +74,27 @@ def _nodes(steps: tuple[int, ...]) -> list[tuple[str, dict[str, Any]]]:
 
 def _row(name: str, steps: int, found: Audit) -> str:
     own = found.sets[OWN]
-    copies, gap = own.copies, next(iter(own.gaps.values()))
+    copies = own.copies
     assert copies is not None
-    low, high = (100 * bound for bound in gap.chance)
-    areas = [own.attacks.get(attack) for attack in ("loss", "likelihood-ratio")]
-    best = areas[1] or areas[0]
+    gaps = [gap for view, gap in own.gaps.items() if not view.endswith("network")]
+    areas = [own.attacks.get(attack) for attack in (LOSS, CONTROL, RATIO)]
+    best = areas[2] or areas[0]
     assert best is not None
     cells = [
         name.rpartition("-")[0] or name,
         f"{steps:,}",
         f"{copies.near} of {copies.records} ({copies.exact})",
         f"{copies.traceable} of {copies.records}",
-        f"{gap.nearer.shown(lambda share: f'{100 * share:.0f}')} ({low:.0f} to {high:.0f})",
+        "; ".join(map(_nearer, gaps)),
         *(each.area.shown("{:.3f}".format) if each else "-" for each in areas),
         *(rate.shown(lambda share: f"{100 * share:.1f}") if rate else "too few" for rate in best.rates),
     ]
     return " | ".join(cells)
+
+
+def _nearer(gap: Gap) -> str:
+    low, high = (100 * bound for bound in gap.chance)
+    return f"{gap.nearer.shown(lambda share: f'{100 * share:.0f}')} ({low:.0f} to {high:.0f})"
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from lqm.api.audit_work import RATIO, Subject, Work, subject_of
+from lqm.api.audit_work import Subject, Work, subject_of
 from lqm.api.domains import domain_of_set
 from lqm.api.recondense import plan_again
 from lqm.api.requests import SourceLike
@@ -140,7 +140,7 @@ def _measure(
 ) -> dict[str, Measured]:
     found, confidences = work.measure(subject)
     if shadows:
-        found.attacks[RATIO] = work.ratio(confidences, shadows)
+        found.attacks.update(work.ratio(confidences, shadows))
     sets = {OWN: found}
     for name in references:
         title = f"DP-SGD, epsilon {epsilon:g}" if name == "dp" else name

@@ -24,13 +24,12 @@ from lqm.evaluation.audit.attacks import (
 )
 from lqm.evaluation.audit.auditor import Auditor
 from lqm.evaluation.audit.nearest import Rows, count_copies, find_nearest, measure_gap
-from lqm.evaluation.audit.result import Canaries, Measured
+from lqm.evaluation.audit.result import CONTROL, LOSS, RATIO, Canaries, Measured
 from lqm.evaluation.audit.statistics import area, share
 from lqm.evaluation.evaluator import Evaluator
 from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.score_cache import keep
 
-LOSS, RATIO = "loss", "likelihood-ratio"
 # Where the numbers of sets that are condensed again begin, and of their networks: no others have them.
 _SHADOWS, _CANARIES, _REFERENCES, _PRIVATE = 1000, 2000, 3000, 4000
 _NONE = torch.zeros(0, dtype=torch.int64)
@@ -88,8 +87,12 @@ class Work:
         confidences = self._confidences(subject.records, first.to(self.device))
         return Measured(copies, gaps, {LOSS: self._attack(loss_scores(confidences))}), confidences
 
-    def ratio(self, confidences: Tensor, shadows: int) -> Attack:
-        """The likelihood-ratio attack, by sets that are condensed from random halves of all records."""
+    def ratio(self, confidences: Tensor, shadows: int) -> dict[str, Attack]:
+        """The likelihood-ratio attack, by sets that are condensed from random halves of all records.
+
+        The networks on these sets owe nothing to which records the audited set was made of: by the loss of
+        all of them, in half of which each record is, the control tells whether the two sides differ anyway.
+        """
         inside, members = halves(self._labels(), shadows, self.seed), len(self.places.train)
         found = []
         for number, chosen in enumerate(inside):
@@ -102,7 +105,11 @@ class Work:
 
             found.append(self._kept(key, _SHADOWS + number, of_shadow))
             self.done()
-        return self._attack(ratio_scores(confidences, torch.stack(found), inside))
+        known = torch.stack(found)
+        return {
+            RATIO: self._attack(ratio_scores(confidences, known, inside)),
+            CONTROL: self._attack(loss_scores(known)),
+        }
 
     def reference(self, name: str) -> tuple[Measured, Tensor]:
         """What a set beside the condensed one gives away: random real records, or one that began as noise."""

@@ -222,11 +222,13 @@ def _shuffled_shares(place: Tensor, train: Tensor, held_out: Tensor, draws: torc
     """The share of places that are training records' after shuffles within each class, [shuffles]."""
     labels = torch.cat([train, held_out])
     shares = torch.zeros(_SHUFFLES, dtype=torch.float64)
-    # Of a class only the places that some record is nearest to matter.
+    # Of a class only the places matter that some record is nearest to; they are drawn one after the other.
     for label in labels[place].unique():
-        mine, counts = place[labels[place] == label].unique(return_counts=True)
+        counts = place[labels[place] == label].unique(return_counts=True)[1]
         inside, total = int((train == label).sum()), int((labels == label).sum())
-        for shuffle in range(_SHUFFLES):
-            drawn = torch.randperm(total, generator=draws)[: len(mine)] < inside
-            shares[shuffle] += float(counts[drawn].sum())
+        left = torch.full((_SHUFFLES,), float(inside), dtype=torch.float64)
+        for drawn, count in enumerate(counts.tolist()):
+            chosen = torch.rand(_SHUFFLES, generator=draws, dtype=torch.float64) * (total - drawn) < left
+            left -= chosen.double()
+            shares += count * chosen
     return shares / len(place)

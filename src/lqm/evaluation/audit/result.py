@@ -12,6 +12,7 @@ from lqm.evaluation.audit.statistics import Estimate
 from lqm.utils.log import warn
 
 OWN = "condensed"
+LOSS, RATIO, CONTROL = "loss", "likelihood-ratio", "control"
 NO_GUARANTEE = (
     "This is no formal guarantee: other attacks may find more. Only differential privacy bounds what any "
     "attack can find, and this set was not made by it."
@@ -84,8 +85,16 @@ class Audit:
     def findings(self) -> list[str]:
         """The measures by which the set tells its training records from others, in words."""
         found = [f"nearness in {view}" for view, gap in self.own.gaps.items() if gap.tells]
-        found += [f"the {name} attack" for name, each in self.own.attacks.items() if each.tells]
+        found += [f"the {name} attack" for name in (LOSS, RATIO) if self._tells(name)]
         return found + ["the canaries"] * (self.canaries is not None and self.canaries.tells)
+
+    def _tells(self, name: str) -> bool:
+        """Whether an attack tells members, by loss more than networks do that know of none."""
+        attack, control = self.own.attacks.get(name), self.own.attacks.get(CONTROL)
+        if attack is None:
+            return False
+        known = control.area.value if control and name == LOSS else 0.5
+        return attack.area.low > max(known, 0.5)
 
     @property
     def verdict(self) -> str:
@@ -106,7 +115,8 @@ class Audit:
         if self.findings:
             by = " and ".join([", ".join(self.findings[:-1]), self.findings[-1]][len(self.findings) < 2 :])
             return f"no near copies, but the set tells which {what} it was made of, by {by}"
-        tests = len(self.own.gaps) + len(self.own.attacks) + (self.canaries is not None)
+        tests = len(self.own.gaps) + sum(name in self.own.attacks for name in (LOSS, RATIO))
+        tests += self.canaries is not None
         return f"no near copies, and none of {tests} tests told training {what} from held-out ones"
 
     @property
@@ -126,6 +136,11 @@ class Audit:
             "Found at 1 %: the percentage of training records that it names while 1 % of the others are "
             "named wrongly; a guess finds 1 %. Brackets are 95 % intervals.",
         ]
+        if CONTROL in self.own.attacks:
+            lines.append(
+                "Control: the loss attack by networks that owe nothing to which records were training ones; "
+                "an area off 0.5 says that the two sides differ anyway, and the loss attack by as much."
+            )
         if self.canaries:
             lines.append(
                 f"Canaries: {self.canaries.records} held-out {what} with a wrong label, each planted in one "
@@ -172,7 +187,10 @@ def audit_layout(audit: Audit) -> tuple[list[str], list[tuple[str, ...]]]:
         add("  gap", [_gap(gap) if gap else "" for gap in gaps])
     for name in audit.own.attacks:
         found = [each.attacks.get(name) for each in sets.values()]
-        add(f"{name} attack: area", [each.area.shown("{:.3f}".format) if each else "" for each in found])
+        add(
+            f"{name} attack: area" if name != CONTROL else "control: area",
+            [each.area.shown("{:.3f}".format) if each else "" for each in found],
+        )
         for place, rate in enumerate(("1", "0.1")):
             add(f"  found at {rate} %", [_rate(each, place) if each else "" for each in found])
     if audit.canaries:

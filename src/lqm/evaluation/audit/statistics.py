@@ -12,6 +12,7 @@ from torch import Tensor
 from lqm.engine.randomness import generator
 
 _LEVEL = 0.95
+_END = 1e-12
 _RESAMPLES = 1000
 # A share of the variance below which the scores of shadow networks are all the same.
 _NO_SPREAD = 1e-6
@@ -65,8 +66,9 @@ def area(members: Tensor, others: Tensor) -> Estimate:
         more = ((n + m) / 2 - 1) * ((1 - t) / (2 - t) + t / (1 + t))
         return sqrt(max(t * (1 - t) * (1 + more), 0.0) / (n * m))
 
-    low = brentq(lambda t: value - t - z * error(t), 0.0, value) if value > 0 else 0.0
-    high = brentq(lambda t: t - value - z * error(t), value, 1.0) if value < 1 else 1.0
+    # At the ends the error is 0, so that 0 and 1 solve the equation too; the other solution is meant.
+    low = brentq(lambda t: value - t - z * error(t), 0.0, value - _END) if value > _END else 0.0
+    high = brentq(lambda t: t - value - z * error(t), value + _END, 1.0) if value < 1 - _END else 1.0
     return Estimate(value, float(low), float(high))
 
 
