@@ -91,7 +91,7 @@ def test_shadows_make_a_likelihood_ratio_and_are_kept(small, monkeypatch):
     def refuse(*given, **more):
         raise AssertionError("condensed again")
 
-    monkeypatch.setattr("lqm.api.audit_work.condense_again", refuse)
+    monkeypatch.setattr("lqm.api.recondense.learn", refuse)
     assert audit(condensed, "long", **options) == first
 
 
@@ -121,6 +121,24 @@ def test_real_nodes_are_copies_whatever_their_length_and_noise_is_not(tmp_path):
     assert found.own.attacks["likelihood-ratio"].members > 0
     assert found.canaries.records == 4
     assert found.records == "nodes"
+
+
+def test_real_nodes_are_copies_after_as_many_hops_as_they_were_propagated():
+    settings = {"hops": 2}
+    real = lqm.condense(GRAPH, method="random", budget=12, settings=settings, show_progress=False)
+    assert audit(real).own.copies.exact == 12
+
+
+def test_a_node_without_features_is_no_copy_of_another():
+    source = lqm.load_graph(GRAPH)
+    bare = source.graph.features.clone()
+    bare[source.train[:5]] = 0
+    source = replace(source, graph=replace(source.graph, features=bare), origin=None)
+    noise = lqm.condense(source, budget=12, settings={"steps": 3, "init": "noise"}, show_progress=False)
+    features = noise.data.clone()
+    features[-1] = 0
+    found = audit(replace(noise, data=features), source=source)
+    assert (found.own.copies.records, found.own.copies.near) == (12, 0)
 
 
 def test_a_network_by_dp_sgd_stands_beside(small):

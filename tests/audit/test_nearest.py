@@ -56,12 +56,12 @@ def test_copies_are_counted_and_held_out_records_beside_them():
     own = torch.rand(10, 64)
     own[:3] = train[:3]
     own[3:7] = (train[3:7] + 3 / 255).clamp(0, 1)
-    found = count_copies([view(own, train, held_out)], PIXELS)
+    found = count_copies([view(own, train, held_out)], 10, PIXELS)
     assert (found.exact, found.near, found.records) == (3, 7, 10)
     assert found.traceable == 7
     assert found.near_held_out == 0
     assert found.tells
-    duplicated = count_copies([view(own, train, train)], PIXELS)
+    duplicated = count_copies([view(own, train, train)], 10, PIXELS)
     assert duplicated.near_held_out == 1
 
 
@@ -72,10 +72,14 @@ def test_the_cells_of_mosaics_are_compared_with_real_images_made_small(digits):
         else digits.train.images[:8]
     )
     mosaics = compose(chosen, 2)
-    found = count_copies(AUDITOR.views(Images(mosaics, torch.zeros(2)), 2, digits), AUDITOR.bounds)
+    found = count_copies(
+        AUDITOR.views(Images(mosaics, torch.zeros(2)), {"mosaic": 2}, digits), 8, AUDITOR.bounds
+    )
     assert (found.records, found.exact) == (8, 8)
     # A mosaic that is one whole image gives it away in its four cells.
-    whole = count_copies(AUDITOR.views(Images(chosen[:2], torch.zeros(2)), 2, digits), AUDITOR.bounds)
+    whole = count_copies(
+        AUDITOR.views(Images(chosen[:2], torch.zeros(2)), {"mosaic": 2}, digits), 8, AUDITOR.bounds
+    )
     assert (whole.records, whole.exact) == (8, 8)
 
 

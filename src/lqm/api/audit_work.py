@@ -1,7 +1,7 @@
 """The parts of an audit that train networks or condense again, each kept so that none is done twice."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -40,10 +40,10 @@ _EDITION = 1
 
 
 class Subject(NamedTuple):
-    """A set that is audited: as it is stored, its factor of mosaics, and the records to train on."""
+    """A set that is audited: as it is stored, its manifest, and the records to train on."""
 
     stored: Any
-    factor: int
+    manifest: Mapping[str, Any]
     records: Any
 
 
@@ -73,8 +73,9 @@ class Work:
         """Copies, gaps and the loss attack of a set; and the confidences of its networks."""
         auditor, source, seed = self.auditor, self.source, self.seed
         labels = auditor.labels(source)
-        views = auditor.views(subject.stored, subject.factor, source)
-        copies = count_copies(views, auditor.bounds, seed)
+        views = auditor.views(subject.stored, subject.manifest, source)
+        count = int((subject.records.labels >= 0).sum())
+        copies = count_copies(views, count, auditor.bounds, seed)
         gaps = {view.name: measure_gap(view, *labels, seed) for view in views}
         chosen = Places(*(_some(own, seed) for own in labels))
         known = [own[places] for own, places in zip(labels, chosen, strict=True)]
@@ -117,7 +118,7 @@ class Work:
             chosen = self.evaluator.records(
                 name, self.condensed, self.source, self.protocol, self.seed, self.device
             )(0)
-            return self.measure(Subject(chosen, 1, chosen))
+            return self.measure(Subject(chosen, {}, chosen))
         again = self._again(self.source, _REFERENCES, init="noise")
         self.done()
         return self.measure(again)
@@ -144,7 +145,7 @@ class Work:
             network = self._network(again.records, number)
             logits = self.auditor.logits(network, self.source, Places(_NONE, chosen))
             fits.append(confidence(logits, wrong))
-            view = self.auditor.views(again.stored, again.factor, self.source)[0]
+            view = self.auditor.views(again.stored, again.manifest, self.source)[0]
             own = Rows(len(view.own), view.own.__getitem__)
             distances.append(find_nearest(view.held_out.take(chosen), own).first)
             self.done()
@@ -223,8 +224,7 @@ class Work:
 
 def subject_of(condensed: CondensedSet, evaluator: Evaluator, auditor: Auditor) -> Subject:
     """A condensed set, to be audited."""
-    factor = condensed.manifest.get("mosaic", 1)
-    return Subject(auditor.stored(condensed), factor, evaluator.as_records(condensed))
+    return Subject(auditor.stored(condensed), condensed.manifest, evaluator.as_records(condensed))
 
 
 def _some(labels: Tensor, seed: int) -> Tensor:

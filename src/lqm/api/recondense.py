@@ -1,5 +1,6 @@
 """Condense again: the same method and settings as a set's, on other training records."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,9 +8,10 @@ import torch
 
 from lqm.api.planning import plan_condensation
 from lqm.api.requests import CondenseRequest
-from lqm.condensed import CondensedSet
+from lqm.condensed import CondensedSet, set_of
 from lqm.distances import DISTANCES
 from lqm.methods.plan import Following, Plan, distance_record, learn
+from lqm.utils.cache import Packed, content_key, kept
 from lqm.utils.errors import ConfigError
 
 _INSTEAD = "leave them out with --shadows 0, and the references by noise"
@@ -58,5 +60,15 @@ def plan_again(
 
 
 def condense_again(manifest: Mapping[str, Any], source: Any, **options: Any) -> CondensedSet:
-    """See `plan_again`."""
-    return learn(plan_again(manifest, source, **options), None, Following(show_progress=False))
+    """See `plan_again`; the set is kept in the cache, so that it is made once."""
+    plan = plan_again(manifest, source, **options)
+    made = {"config": plan.config, "steps": plan.steps, "environment": plan.record["environment"]}
+    return kept(
+        "condensed-again",
+        content_key(json.dumps(made, sort_keys=True)),
+        lambda: learn(plan, None, Following(show_progress=False)),
+        pack=lambda found: Packed(
+            found.tensors(), {"manifest": found.manifest | {"class_names": list(found.class_names)}}
+        ),
+        unpack=lambda packed: set_of(packed.tensors, packed.notes["manifest"], None),
+    )

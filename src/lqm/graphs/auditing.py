@@ -1,7 +1,9 @@
 """What a set of nodes gives away: its features and embeddings beside those of real nodes."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -24,21 +26,26 @@ _BOUNDS = Bounds(
 _CPU = torch.device("cpu")
 
 
-def _views(nodes: Graph, factor: int, source: GraphSource) -> list[View]:
-    """By the features that real nodes have of their own, and by those after one propagation."""
+def _views(nodes: Graph, manifest: Mapping[str, Any], source: GraphSource) -> list[View]:
+    """By the features that real nodes have of their own, and by those after propagation.
+
+    A node whose features are all 0 has no direction and is left out, unless there are no others.
+    """
     graph = source.graph
     labelled = (nodes.labels >= 0).nonzero()[:, 0]
-    own = F.normalize(dense(rows(nodes.features, labelled)))
-    real = {
-        "own features": graph.features,
-        "propagated features": propagate(graph.features, graph.adjacency, 1),
-    }
+    directions = F.normalize(dense(rows(nodes.features, labelled)))
+    some = directions.any(dim=1).nonzero()[:, 0]
+    numbers = some if len(some) else torch.arange(len(labelled))
+    own = directions[numbers]
+    real = {"own features": graph.features}
+    if hops := int(manifest.get("settings", {}).get("hops", 1)):
+        real["propagated features"] = propagate(graph.features, graph.adjacency, hops)
     found = []
     for name, features in real.items():
         train, held_out = (
             Rows(len(some), partial(_directions, features, some)) for some in (source.train, source.test)
         )
-        found.append(View(name, own, train, held_out, scale=1.0, of=torch.arange(len(own))[:, None]))
+        found.append(View(name, own, train, held_out, scale=1.0, of=numbers[:, None]))
     return found
 
 

@@ -1,5 +1,6 @@
 """What a set of images gives away: its pixels and embeddings beside those of real images."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import sqrt
@@ -23,8 +24,9 @@ from lqm.utils.pixels import pixels
 _BOUNDS = Bounds(exact=0.5 / 255, near=4 / 255, by_largest=True, words="no pixel differs by more than 4/255")
 
 
-def _views(images: Images, factor: int, source: ImageSource) -> list[View]:
+def _views(images: Images, manifest: Mapping[str, Any], source: ImageSource) -> list[View]:
     """Whole images; and the cells of mosaics, which are real images made small at first."""
+    factor = manifest.get("mosaic", 1)
     shown = pixels(images.images)
     if factor == 1:
         return [_view("pixels", shown, torch.arange(len(shown))[:, None], source)]

@@ -11,6 +11,7 @@ from lqm.engine.randomness import generator
 from lqm.evaluation.audit.statistics import Estimate, area, log_ratio, rate_at
 
 FALSE_RATES = (0.01, 0.001)
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -71,24 +72,23 @@ def ratio_scores(confidences: Tensor, shadows: Tensor, inside: Tensor) -> Tensor
 
 
 def alike(train: Tensor, held_out: Tensor, most: int, seed: int) -> Places:
-    """Places of as many records as can be, at most `most` a side, with the classes in the same shares.
+    """Places of many records, at most `most` a side, with the classes in the same shares on both sides.
 
-    The shares are those of the training records among the classes that are held out too: else an attack
-    would tell members by their class.
+    The shares are those of the training records, else an attack would tell members by their class. Classes
+    of which so little is held out that the others would shrink with them are left out.
 
     Shapes: train [n] and held_out [m]: labels.
     """
     classes = int(torch.cat([train, held_out]).max()) + 1
-    counts = [labels.bincount(minlength=classes).double() for labels in (train, held_out)]
-    shares = torch.where(counts[1] > 0, counts[0], 0.0)
-    shares /= shares.sum()
-    known = shares > 0
+    members, others = (labels.bincount(minlength=classes).double() for labels in (train, held_out))
+    ratios = torch.where(members > 0, others / members.clamp_min(1), 0.0)
+    ratio = max(ratios.unique().tolist(), key=lambda least: least * float(members[ratios >= least].sum()))
+    members = torch.where(ratios >= ratio, members, 0.0)
+    members[ratio * members < 1 - _ROUNDING] = 0
     chosen = []
-    for name, labels, count in (("members", train, counts[0]), ("others", held_out, counts[1])):
-        total = min(float((count[known] / shares[known]).min()), most)
-        each = (total * shares + 1e-6).long()
-        draws = generator(seed, f"audited {name}")
-        order = torch.randperm(len(labels), generator=draws)
+    for side, labels, wanted in (("members", train, members), ("others", held_out, ratio * members)):
+        each = (wanted * min(1.0, most / max(float(wanted.sum()), 1.0)) + _ROUNDING).long()
+        order = torch.randperm(len(labels), generator=generator(seed, f"audited {side}"))
         parts = [order[labels[order] == label][: each[label]] for label in range(classes)]
         chosen.append(torch.cat(parts).sort().values)
     return Places(*chosen)

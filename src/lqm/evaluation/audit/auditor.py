@@ -1,6 +1,6 @@
 """What an audit needs to know of one kind of data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ class Auditor:
         bounds: what counts as a copy.
         labels: of the training records and of the held-out ones of a source.
         stored: the records of a condensed set as they are stored, mosaics in one piece.
-        views: (stored records, factor of mosaics, source) -> the ways to compare them without a network.
+        views: (stored records, manifest of their set, source) -> the ways to compare them without a network.
         embedding: (network, name, records, source, places) -> a view by the network's embedding.
         train: (records, source, protocol, seed, index, device, compute) -> a network as `evaluate` trains it.
         logits: (network, source, places) -> the network's logits for real records, those of training first.
@@ -36,7 +36,7 @@ class Auditor:
     bounds: Bounds
     labels: Callable[[Any], Places]
     stored: Callable[[Any], Any]
-    views: Callable[[Any, int, Any], Sequence[View]]
+    views: Callable[[Any, Mapping[str, Any], Any], Sequence[View]]
     embedding: Callable[[Any, str, Any, Any, Places], View]
     train: Callable[[Any, Any, Any, int, int, torch.device, Compute], Any]
     logits: Callable[[Any, Any, Places], Tensor]

@@ -152,9 +152,8 @@ def find_nearest(own: Tensor, rows: Rows, bounds: Bounds | None = None) -> Neare
     return Nearest(first, place, second, least)
 
 
-def count_copies(views: Sequence[View], bounds: Bounds, seed: int = 0) -> Copies:
-    """The copies in a set, by any of several views."""
-    records = int(max(view.of.max() for view in views)) + 1
+def count_copies(views: Sequence[View], records: int, bounds: Bounds, seed: int = 0) -> Copies:
+    """The copies among a set's records, by any of several views."""
     least = torch.full((records,), torch.inf, dtype=torch.float64)
     traceable = torch.zeros(records, dtype=torch.bool)
     expected = torch.zeros(2, dtype=torch.float64)
