@@ -82,7 +82,7 @@ def alike(train: Tensor, held_out: Tensor, most: int, seed: int) -> Places:
     classes = int(torch.cat([train, held_out]).max()) + 1
     members, others = (labels.bincount(minlength=classes).double() for labels in (train, held_out))
     ratios = torch.where(members > 0, others / members.clamp_min(1), 0.0)
-    ratio = max(ratios.unique().tolist(), key=lambda least: least * float(members[ratios >= least].sum()))
+    ratio = max(ratios.unique().tolist(), key=lambda least: _worth(members[ratios >= least], least))
     members = torch.where(ratios >= ratio, members, 0.0)
     members[ratio * members < 1 - _ROUNDING] = 0
     chosen = []
@@ -92,6 +92,11 @@ def alike(train: Tensor, held_out: Tensor, most: int, seed: int) -> Places:
         parts = [order[labels[order] == label][: each[label]] for label in range(classes)]
         chosen.append(torch.cat(parts).sort().values)
     return Places(*chosen)
+
+
+def _worth(members: Tensor, ratio: float) -> float:
+    """How much a comparison of n members with so many times as many others is worth: nm / (n + m)."""
+    return float(members.sum()) * ratio / (1 + ratio)
 
 
 def halves(labels: Tensor, count: int, seed: int) -> Tensor:
