@@ -56,6 +56,10 @@ def test_random_real_images_are_copies_and_noise_is_not(noise, tmp_path):
     assert found.sets["random"].copies.exact == 20
     assert "20 of 20" in found.verdict
     assert audit_in(lqm.load(tmp_path / "r").manifest) == found
+    lines = str(found).splitlines()
+    assert lines[0] == found.verdict
+    assert lines[-1].startswith("This is no formal guarantee")
+    assert len({line.count("|") for line in lines if line.startswith("|")}) == 1
     assert audit(noise).own.copies.near == 0
 
 

@@ -148,6 +148,12 @@ class Audit:
             )
         return [*lines, *self.notes, NO_GUARANTEE]
 
+    def __str__(self) -> str:
+        header, rows = audit_layout(self)
+        lines = [f"| {' | '.join(cell.strip() for cell in row)} |" for row in (header, *rows)]
+        lines.insert(1, "|---" + "|---:" * (len(header) - 1) + "|")
+        return "\n".join([self.verdict, "", *lines, "", *self.meaning])
+
     def entry(self) -> dict[str, Any]:
         """As a manifest stores it."""
         return asdict(self) | {"verdict": self.verdict, "guarantee": NO_GUARANTEE}
