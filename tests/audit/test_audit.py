@@ -12,7 +12,7 @@ from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
 from lqm.graphs.evaluation import GraphProtocol
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.images.sources import Images
-from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.errors import ConfigError, DataError, DivergedError
 
 GRAPH = "synthetic:nodes=300,classes=3,features=16"
 
@@ -165,6 +165,8 @@ def test_dp_sgd_without_opacus_is_one_sentence(noise, monkeypatch):
     [
         ({"shadows": 3}, "shadows"),
         ({"shadows": -2}, "shadows"),
+        ({"shadows": 10**9}, "shadows"),
+        ({"seed": 0.5}, "seed"),
         ({"canaries": 2}, "canaries"),
         ({"canaries": 1000}, "355"),
         ({"steps": 0}, "steps"),
@@ -190,6 +192,17 @@ def test_what_can_not_be_condensed_again_is_refused_before_any_network(small, mo
     own = replace(chosen, manifest=chosen.manifest | {"distance": {"name": "mine"}})
     with pytest.raises(ConfigError, match="mine"):
         audit(own, source=small, shadows=4)
+
+
+def test_a_set_of_nan_and_networks_that_diverge_are_one_sentence(noise, monkeypatch):
+    broken = noise.data.clone()
+    broken[0] = torch.nan
+    with pytest.raises(DataError, match="NaN"):
+        audit(replace(noise, data=broken))
+    wild = EvaluationProtocol("wild", 3, 1, "mlp:width=8", learning_rate=1e30)
+    monkeypatch.setitem(PROTOCOLS, "wild", wild)
+    with pytest.raises(DivergedError, match="wild"):
+        audit(noise, "wild")
 
 
 def test_a_source_that_is_not_the_one_condensed_is_refused(small, noise):

@@ -28,8 +28,8 @@ from lqm.utils.settings import Count, NotNegative, Positive, check
 REFERENCES = ("random", "noise", "dp")
 # Steps of sets that are condensed again, unless the set had fewer; records of either side that are attacked.
 _STEPS, _ATTACKED = 100, 10_000
-# Of fewer canaries or shadows nothing can be said.
-_FEWEST = 4
+# Of fewer canaries or shadows nothing can be said, and more take days.
+_FEWEST, _MOST = 4, 1000
 
 
 def audit(
@@ -73,11 +73,12 @@ def audit(
     """
     for name, value in (("shadows", shadows), ("canaries", canaries)):
         check(name, value, NotNegative)
-        if value and (value % 2 or value < _FEWEST):
+        if value and (value % 2 or not _FEWEST <= value <= _MOST):
             raise ConfigError(
-                f"{name} = {value} can't be used: it should be 0, or even and at least {_FEWEST}"
+                f"{name} = {value} can't be used: it should be 0, or even and from {_FEWEST} to {_MOST}"
             )
     check("steps", steps, Count | None)
+    check("seed", seed, int)
     check("epsilon", float(epsilon), Positive)
     names = [name for name in references.split(",") if name] if isinstance(references, str) else references
     for name in names:
@@ -85,6 +86,7 @@ def audit(
     where = resolve_device(device)
     condensed = condensed if isinstance(condensed, CondensedSet) else load(condensed)
     refuse_memory(condensed.manifest)
+    _require_usable(condensed)
     domain = domain_of_set(condensed)
     evaluator, auditor = domain.evaluator, domain.auditor
     rules = (
@@ -146,6 +148,13 @@ def _measure(
         title = f"DP-SGD, epsilon {epsilon:g}" if name == "dp" else name
         sets[title] = work.private(epsilon) if name == "dp" else work.reference(name)[0]
     return sets
+
+
+def _require_usable(condensed: CondensedSet) -> None:
+    if not condensed.data.isfinite().all():
+        raise DataError("this set holds NaN or infinity, so nothing can be compared with it; condense again")
+    if len(condensed.class_names) < 2:
+        raise DataError("this set has one class, and the attacks of an audit need two or more")
 
 
 def _require_held_out(labels: Places, name: str) -> None:

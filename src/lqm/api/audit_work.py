@@ -29,6 +29,7 @@ from lqm.evaluation.audit.statistics import area, share
 from lqm.evaluation.evaluator import Evaluator
 from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.score_cache import keep
+from lqm.utils.errors import DivergedError
 
 # Where the numbers of sets that are condensed again begin, and of their networks: no others have them.
 _SHADOWS, _CANARIES, _REFERENCES, _PRIVATE = 1000, 2000, 3000, 4000
@@ -193,7 +194,13 @@ class Work:
         return self._confidence(self._network(records, index))
 
     def _confidence(self, network: Any) -> Tensor:
-        return confidence(self.auditor.logits(network, self.source, self.places), self._labels())
+        found = confidence(self.auditor.logits(network, self.source, self.places), self._labels())
+        if found.isnan().any():
+            raise DivergedError(
+                f"a network trained on this set by {self.protocol.name} gives NaN, so that it can't be "
+                "attacked; choose another protocol"
+            )
+        return found
 
     def _labels(self) -> Tensor:
         labels = self.auditor.labels(self.source)
