@@ -13,6 +13,7 @@ from lqm.evaluation.audit.statistics import Estimate, mean, share
 # Values of real records that are held at a time, and differences of pairs.
 _CHUNK = 1 << 22
 _SHUFFLES = 1000
+_NO_DISTANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +109,8 @@ class Gap:
     Attributes:
         train: median distance to the nearest training record.
         held_out: median distance to the nearest held-out record.
-        gap: by how much the nearest held-out record is farther on average, among as many of either.
+        gap: by how much the nearest held-out record is farther, among as many of either, as a share of its
+            mean distance.
         nearer: share of records whose nearest real record is a training record.
         chance: the middle 95 % of that share, if training and held-out records change places at random.
     """
@@ -200,7 +202,7 @@ def measure_gap(view: View, train: Tensor, held_out: Tensor, seed: int) -> Gap:
     return Gap(
         train=float(inner.first.median()) / view.scale,
         held_out=float(outer.first.median()) / view.scale,
-        gap=mean((far - near) / view.scale, draws),
+        gap=mean((far - near) / far.mean().clamp_min(_NO_DISTANCE), draws),
         nearer=share(int(nearer.sum()), len(nearer)),
         chance=(low, high),
     )

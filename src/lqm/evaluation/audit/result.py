@@ -190,7 +190,7 @@ def audit_layout(audit: Audit) -> tuple[list[str], list[tuple[str, ...]]]:
             "  by chance",
             ["{:.0f} to {:.0f}".format(*(100 * c for c in g.chance)) if g else "" for g in gaps],
         )
-        add("  gap", [_gap(gap) if gap else "" for gap in gaps])
+        add("  gap", [gap.gap.shown(_percent) if gap else "" for gap in gaps])
     for name in audit.own.attacks:
         found = [each.attacks.get(name) for each in sets.values()]
         add(
@@ -205,11 +205,6 @@ def audit_layout(audit: Audit) -> tuple[list[str], list[tuple[str, ...]]]:
         add("  nearer to the set", [audit.canaries.closer.shown(_percent), *others])
         add("  area", [audit.canaries.area.shown("{:.2f}".format), *others])
     return ["measure", *sets], rows
-
-
-def _gap(found: Gap) -> str:
-    """The gap in percent of the distance to the nearest held-out record."""
-    return found.gap.shown(lambda value: f"{100 * value / (found.held_out or 1.0):.0f}")
 
 
 def _percent(value: float) -> str:
