@@ -88,7 +88,8 @@ def test_shadows_make_a_likelihood_ratio_and_are_kept(small, monkeypatch):
     options = {"source": small, "shadows": 8}
     first = audit(condensed, "long", **options)
     attacks = first.own.attacks
-    assert set(attacks) == {"loss", "likelihood-ratio", "control"}
+    assert set(attacks) == {"distance, pixels", "loss", "likelihood-ratio", "control"}
+    assert attacks["distance, pixels"].area.value == 1
     assert attacks["likelihood-ratio"].area.low > 0.5
     assert attacks["control"].area.low < 0.5 < attacks["control"].area.high
 

@@ -21,10 +21,11 @@ from lqm.evaluation.audit.attacks import (
     halves,
     loss_scores,
     ratio_scores,
+    some_places,
 )
 from lqm.evaluation.audit.auditor import Auditor
-from lqm.evaluation.audit.nearest import Rows, count_copies, find_nearest, measure_gap
-from lqm.evaluation.audit.result import CONTROL, LOSS, RATIO, Canaries, Measured
+from lqm.evaluation.audit.nearest import Rows, View, count_copies, find_nearest, measure_gap
+from lqm.evaluation.audit.result import CONTROL, DISTANCE, LOSS, RATIO, Canaries, Measured
 from lqm.evaluation.audit.statistics import area, share
 from lqm.evaluation.evaluator import Evaluator
 from lqm.evaluation.protocol import Protocol
@@ -78,7 +79,7 @@ class Work:
         count = int((subject.records.labels >= 0).sum())
         copies = count_copies(views, count, auditor.bounds, seed)
         gaps = {view.name: measure_gap(view, *labels, seed) for view in views}
-        chosen = Places(*(_some(own, seed) for own in labels))
+        chosen = Places(*(some_places(len(own), _EMBEDDED, seed) for own in labels))
         known = [own[places] for own, places in zip(labels, chosen, strict=True)]
         first = self._network(subject.records, 0)
         fresh = self.evaluator.fresh_network(source, self.protocol.network, seed, 0).to(self.device)
@@ -87,7 +88,9 @@ class Work:
             view = auditor.embedding(network, title, subject.records, source, chosen)
             gaps[title] = measure_gap(view, known[0], known[1], seed)
         confidences = self._confidences(subject.records, first.to(self.device))
-        return Measured(copies, gaps, {LOSS: self._attack(loss_scores(confidences))}), confidences
+        attacks = {f"{DISTANCE}, {view.name}": self._by_distance(view) for view in views}
+        attacks[LOSS] = self._attack(loss_scores(confidences))
+        return Measured(copies, gaps, attacks), confidences
 
     def ratio(self, confidences: Tensor, shadows: int) -> dict[str, Attack]:
         """The likelihood-ratio attack, by sets that are condensed from random halves of all records.
@@ -206,6 +209,12 @@ class Work:
         labels = self.auditor.labels(self.source)
         return torch.cat([own[places] for own, places in zip(labels, self.places, strict=True)])
 
+    def _by_distance(self, view: View) -> Attack:
+        """The attack on the set itself: a record near to one of the set's is supposed to be a member."""
+        own = Rows(len(view.own), view.own.__getitem__)
+        sides = zip((view.train, view.held_out), self.places, strict=True)
+        return attack(*(-find_nearest(real.take(places), own).first for real, places in sides))
+
     def _attack(self, scores: Tensor) -> Attack:
         members = len(self.places.train)
         return attack(scores[:members], scores[members:])
@@ -232,12 +241,6 @@ class Work:
 def subject_of(condensed: CondensedSet, evaluator: Evaluator, auditor: Auditor) -> Subject:
     """A condensed set, to be audited."""
     return Subject(auditor.stored(condensed), condensed.manifest, evaluator.as_records(condensed))
-
-
-def _some(labels: Tensor, seed: int) -> Tensor:
-    """Places of all records, or of so many as are embedded."""
-    order = torch.randperm(len(labels), generator=generator(seed, "embedded records"))
-    return order[:_EMBEDDED].sort().values
 
 
 def _digest(numbers: Tensor) -> str:

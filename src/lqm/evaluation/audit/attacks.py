@@ -33,8 +33,9 @@ class Attack:
 
     @property
     def tells(self) -> bool:
-        """Whether the interval of the area is above a guess."""
-        return self.area.low > 0.5
+        """Whether the interval of the area, or of the share that is found, is above a guess."""
+        rates = zip(self.rates, FALSE_RATES, strict=True)
+        return self.area.low > 0.5 or any(found is not None and found.low > rate for found, rate in rates)
 
 
 class Places(NamedTuple):
@@ -92,6 +93,12 @@ def alike(train: Tensor, held_out: Tensor, most: int, seed: int) -> Places:
         parts = [order[labels[order] == label][: each[label]] for label in range(classes)]
         chosen.append(torch.cat(parts).sort().values)
     return Places(*chosen)
+
+
+def some_places(count: int, most: int, seed: int) -> Tensor:
+    """Places of all of so many records, or of `most` of them at random."""
+    order = torch.randperm(count, generator=generator(seed, "embedded records"))
+    return order[:most].sort().values
 
 
 def _worth(members: Tensor, ratio: float) -> float:

@@ -12,7 +12,8 @@ from lqm.evaluation.audit.statistics import Estimate
 from lqm.utils.log import warn
 
 OWN = "condensed"
-LOSS, RATIO, CONTROL = "loss", "likelihood-ratio", "control"
+# Attacks: on the set itself by a view, on networks trained on it, and by networks that know nothing of it.
+DISTANCE, LOSS, RATIO, CONTROL = "distance", "loss", "likelihood-ratio", "control"
 NO_GUARANTEE = (
     "This is no formal guarantee: other attacks may find more. Only differential privacy bounds what any "
     "attack can find, and this set was not made by it."
@@ -85,16 +86,17 @@ class Audit:
     def findings(self) -> list[str]:
         """The measures by which the set tells its training records from others, in words."""
         found = [f"nearness in {view}" for view, gap in self.own.gaps.items() if gap.tells]
-        found += [f"the {name} attack" for name in (LOSS, RATIO) if self._tells(name)]
+        found += [f"the {name} attack" for name in self._attacks if self._tells(name)]
         return found + ["the canaries"] * (self.canaries is not None and self.canaries.tells)
 
+    @property
+    def _attacks(self) -> list[str]:
+        return [name for name in self.own.attacks if name != CONTROL]
+
     def _tells(self, name: str) -> bool:
-        """Whether an attack tells members, by loss more than networks do that know of none."""
-        attack, control = self.own.attacks.get(name), self.own.attacks.get(CONTROL)
-        if attack is None:
-            return False
-        known = control.area.value if control and name == LOSS else 0.5
-        return attack.area.low > max(known, 0.5)
+        """Whether an attack tells members; by loss, more than networks do that know of none."""
+        attack, control = self.own.attacks[name], self.own.attacks.get(CONTROL)
+        return attack.tells and (name != LOSS or control is None or attack.area.low > control.area.value)
 
     @property
     def verdict(self) -> str:
@@ -115,8 +117,7 @@ class Audit:
         if self.findings:
             by = " and ".join([", ".join(self.findings[:-1]), self.findings[-1]][len(self.findings) < 2 :])
             return f"no near copies, but the set tells which {what} it was made of, by {by}"
-        tests = len(self.own.gaps) + sum(name in self.own.attacks for name in (LOSS, RATIO))
-        tests += self.canaries is not None
+        tests = len(self.own.gaps) + len(self._attacks) + (self.canaries is not None)
         return f"no near copies, and none of {tests} tests told training {what} from held-out ones"
 
     @property
@@ -134,7 +135,8 @@ class Audit:
             "farther the nearest of as many held-out ones is, in percent of its distance.",
             "Area: how often an attack scores a training record above a held-out one; 0.5 is a guess. "
             "Found at 1 %: the percentage of training records that it names while 1 % of the others are "
-            "named wrongly; a guess finds 1 %. Brackets are 95 % intervals.",
+            "named wrongly; a guess finds 1 %. Brackets are 95 % intervals. The distance attack looks at the "
+            "set itself, the others at networks that were trained on it.",
         ]
         if CONTROL in self.own.attacks:
             lines.append(
