@@ -41,9 +41,9 @@ def main(
         plans += [("mnist", name, how | {"data_dir": mnist}) for name, how in _images((30, 100), "mnist")]
     print(f"| {_HEADER} |")
     print("|" + "---|" * (_HEADER.count("|") + 1))
+    if only:
+        plans = sorted((plan for plan in plans if plan[1] in only), key=lambda plan: only.index(plan[1]))
     for source, name, how in plans:
-        if only and name not in only:
-            continue
         folder = out / Path(source).stem / name
         condensed = lqm.condense(source, out=folder, seed=seed, show_progress=False, **how)
         found = audit_in(condensed.manifest)
