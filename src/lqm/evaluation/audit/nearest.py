@@ -109,8 +109,8 @@ class Gap:
     Attributes:
         train: median distance to the nearest training record.
         held_out: median distance to the nearest held-out record.
-        gap: by how much the nearest held-out record is farther, among as many of either, as a share of its
-            mean distance.
+        gap: by how much the nearest held-out record is farther, among as many of either, as a share of the
+            larger of the two distances.
         nearer: share of records whose nearest real record is a training record.
         chance: the middle 95 % of that share, if training and held-out records change places at random.
     """
@@ -202,7 +202,7 @@ def measure_gap(view: View, train: Tensor, held_out: Tensor, seed: int) -> Gap:
     return Gap(
         train=float(inner.first.median()) / view.scale,
         held_out=float(outer.first.median()) / view.scale,
-        gap=mean((far - near) / far.mean().clamp_min(_NO_DISTANCE), draws),
+        gap=mean((far - near) / torch.maximum(far, near).clamp_min(_NO_DISTANCE), draws),
         nearer=share(int(nearer.sum()), len(nearer)),
         chance=(low, high),
     )

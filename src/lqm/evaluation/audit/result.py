@@ -1,6 +1,6 @@
 """What an audit has found, and what that means."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -109,14 +109,15 @@ class Audit:
                 f"{copies.near:,} of {copies.records:,} {what} are near copies of training {what}{exact}: "
                 f"give this set only to those who may have the training {what} themselves"
             )
+        told = f"the set tells which {what} it was made of, by {_listed(self.findings)}"
         if copies.tells:
+            more = f"; {told}" if self.findings else ""
             return (
                 f"no near copies, but {copies.traceable:,} of {copies.records:,} {what} can each be traced "
-                f"to one of the training {what}: the nearest is less than half as far as the next"
+                f"to one of the training {what}, which is less than half as far as the next{more}"
             )
         if self.findings:
-            by = " and ".join([", ".join(self.findings[:-1]), self.findings[-1]][len(self.findings) < 2 :])
-            return f"no near copies, but the set tells which {what} it was made of, by {by}"
+            return f"no near copies, but {told}"
         tests = len(self.own.gaps) + len(self._attacks) + (self.canaries is not None)
         return f"no near copies, and none of {tests} tests told training {what} from held-out ones"
 
@@ -132,7 +133,7 @@ class Audit:
             f"as it is for {100 * copies.traceable_held_out:.0f} % of the held-out ones.",
             f"Nearer to training: the share of the set, in percent, whose nearest real record is a training "
             f"one; above the range of chance the set owes something to these very {what}. Gap: how much "
-            "farther the nearest of as many held-out ones is, in percent of its distance.",
+            "farther the nearest of as many held-out ones is, in percent.",
             "Area: how often an attack scores a training record above a held-out one; 0.5 is a guess. "
             "Found at 1 %: the percentage of training records that it names while 1 % of the others are "
             "named wrongly; a guess finds 1 %. Brackets are 95 % intervals. The distance attack looks at the "
@@ -210,7 +211,18 @@ def audit_layout(audit: Audit) -> tuple[list[str], list[tuple[str, ...]]]:
 
 
 def _percent(value: float) -> str:
-    return f"{100 * value:.0f}"
+    return f"{round(100 * value) + 0}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Words as a list in a sentence; of more than three the first two, and how many there are besides.
+
+    Example:
+        >>> _listed(["a"]), _listed(["a", "b"]), _listed(["a", "b", "c", "d"])
+        ('a', 'a and b', 'a, b and 2 more')
+    """
+    shown = [*words] if len(words) < 4 else [*words[:2], f"{len(words) - 2} more"]
+    return " and ".join([*([", ".join(shown[:-1])] if shown[1:] else []), *shown[-1:]])
 
 
 def _rate(found: Attack, place: int) -> str:
