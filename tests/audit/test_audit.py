@@ -166,6 +166,7 @@ def test_dp_sgd_without_opacus_is_one_sentence(noise, monkeypatch):
     [
         ({"shadows": 3}, "shadows"),
         ({"shadows": -2}, "shadows"),
+        ({"shadows": 4.0}, "shadows"),
         ({"shadows": 10**9}, "shadows"),
         ({"seed": 0.5}, "seed"),
         ({"canaries": 2}, "canaries"),

@@ -23,7 +23,7 @@ from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.log import warn
 from lqm.utils.names import choose
 from lqm.utils.sentences import counted
-from lqm.utils.settings import Count, NotNegative, Positive, check
+from lqm.utils.settings import Count, Positive, check
 
 REFERENCES = ("random", "noise", "dp")
 # Steps of sets that are condensed again, unless the set had fewer; records of either side that are attacked.
@@ -72,7 +72,7 @@ def audit(
         LqmError: when something can't be used, before any long work.
     """
     for name, value in (("shadows", shadows), ("canaries", canaries)):
-        check(name, value, NotNegative)
+        check(name, value, Count if value else int)
         if value and (value % 2 or not _FEWEST <= value <= _MOST):
             raise ConfigError(
                 f"{name} = {value} can't be used: it should be 0, or even and from {_FEWEST} to {_MOST}"
@@ -120,12 +120,12 @@ def audit(
             again,
             lambda: bar.update(next(finished), {}),
         )
-        sets_ = _measure(work, subject_of(condensed, evaluator, auditor), shadows, names, epsilon)
+        measured = _measure(work, subject_of(condensed, evaluator, auditor), shadows, names, epsilon)
         planted = work.canaries(canaries) if canaries else None
     found = Audit(
         records=auditor.records,
         bound=auditor.bounds.words,
-        sets=sets_,
+        sets=measured,
         canaries=planted,
         shadows=shadows,
         steps=again,
