@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from lqm.api.planning import plan_condensation
 from lqm.api.requests import CondenseRequest
-from lqm.condensed import CondensedSet, set_of
+from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet
 from lqm.distances import DISTANCES
 from lqm.methods.plan import Following, Plan, distance_record, learn
 from lqm.utils.cache import Packed, content_key, kept
@@ -70,5 +72,10 @@ def condense_again(manifest: Mapping[str, Any], source: Any, **options: Any) -> 
         pack=lambda found: Packed(
             found.tensors(), {"manifest": found.manifest | {"class_names": list(found.class_names)}}
         ),
-        unpack=lambda packed: set_of(packed.tensors, packed.notes["manifest"], None),
+        unpack=_unpacked,
     )
+
+
+def _unpacked(packed: Packed) -> CondensedSet:
+    kind = CondensedImages if CondensedImages.holds in packed.tensors else CondensedNodes
+    return replace(kind.of_tensors(packed.tensors, packed.notes["manifest"], Path()), path=None)

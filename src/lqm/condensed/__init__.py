@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-from torch import Tensor
-
-from lqm.condensed.artefact import Manifest, read_artefact
+from lqm.condensed.artefact import read_artefact
 from lqm.condensed.condensed_set import CondensedSet
 from lqm.condensed.images import CondensedImages
 from lqm.condensed.nodes import CondensedNodes
 
-__all__ = ["CondensedImages", "CondensedNodes", "CondensedSet", "load", "set_of"]
+__all__ = ["CondensedImages", "CondensedNodes", "CondensedSet", "load"]
 
 
 def load(path: str | Path) -> CondensedImages | CondensedNodes:
@@ -18,12 +16,6 @@ def load(path: str | Path) -> CondensedImages | CondensedNodes:
     Raises:
         ArtifactError: when there is none, or it is damaged.
     """
-    return set_of(*read_artefact(Path(path)), Path(path))
-
-
-def set_of(
-    tensors: dict[str, Tensor], manifest: Manifest, path: Path | None
-) -> CondensedImages | CondensedNodes:
-    """The set, of images or of nodes, that was written as these tensors."""
+    tensors, manifest = read_artefact(Path(path))
     kind = CondensedImages if CondensedImages.holds in tensors else CondensedNodes
-    return kind.of_tensors(tensors, manifest, path)
+    return kind.of_tensors(tensors, manifest, Path(path))

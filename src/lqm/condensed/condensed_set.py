@@ -36,7 +36,7 @@ class CondensedSet:
         return {self.holds: self.data, "labels": self.labels}
 
     @classmethod
-    def of_tensors(cls, tensors: dict[str, Tensor], manifest: Manifest, path: Path | None) -> Self:
+    def of_tensors(cls, tensors: dict[str, Tensor], manifest: Manifest, path: Path) -> Self:
         """The set that was written as these tensors."""
         return cls(tensors[cls.holds], tensors["labels"], tuple(manifest["class_names"]), manifest, path)
 

@@ -52,7 +52,7 @@ class CondensedNodes(CondensedSet):
         return super().tensors() | {"edges": self.edges}
 
     @classmethod
-    def of_tensors(cls, tensors: dict[str, Tensor], manifest: Manifest, path: Path | None) -> Self:
+    def of_tensors(cls, tensors: dict[str, Tensor], manifest: Manifest, path: Path) -> Self:
         """The set that was written as these tensors."""
         names = tuple(manifest["class_names"])
         return cls(tensors["features"], tensors["labels"], names, manifest, path, tensors["edges"])
