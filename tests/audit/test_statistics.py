@@ -7,7 +7,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from lqm.engine.randomness import generator
-from lqm.evaluation.audit.attacks import alike, attack, confidence, halves, loss_scores
+from lqm.evaluation.audit.attacks import alike, attack, confidence, halves, loss_scores, ratio_scores
 from lqm.evaluation.audit.statistics import area, log_ratio, mean, rate_at, share
 
 scores = st.lists(st.integers(-5, 5), min_size=2, max_size=40).map(
@@ -157,3 +157,22 @@ def test_every_record_is_in_half_of_the_shadows():
         counts = labels[half].bincount(minlength=3)
         assert ((2 * counts - labels.bincount()).abs() <= 1).all()
     assert (inside[0] != inside[2]).any()
+
+
+@pytest.mark.parametrize("effect", [0.0, 1.0])
+def test_the_likelihood_ratio_tells_members_only_if_membership_moves_a_score(effect):
+    """Records differ in difficulty far more than by membership, which hides it from a plain threshold."""
+    draws, count = generator(0, "simulated"), 1000
+    hard = 5 * torch.randn(count, generator=draws).double()
+    member = torch.arange(count) < count // 2
+    inside = halves(torch.zeros(count, dtype=torch.int64), 8, 0)
+    noise = torch.randn(9, count, generator=draws).double()
+    shadows, target = hard + effect * inside + noise[:8], hard + effect * member + noise[8]
+    found = attack(*(ratio_scores(target[None], shadows, inside)[side] for side in (member, ~member)))
+    plain = attack(target[member], target[~member])
+    if effect:
+        assert found.area.low > 0.6
+        assert found.area.value > plain.area.value + 0.05
+    else:
+        assert found.area.low < 0.5 < found.area.high
+        assert not found.tells
