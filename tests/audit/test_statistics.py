@@ -159,20 +159,25 @@ def test_every_record_is_in_half_of_the_shadows():
     assert (inside[0] != inside[2]).any()
 
 
-@pytest.mark.parametrize("effect", [0.0, 1.0])
-def test_the_likelihood_ratio_tells_members_only_if_membership_moves_a_score(effect):
-    """Records differ in difficulty far more than by membership, which hides it from a plain threshold."""
-    draws, count = generator(0, "simulated"), 1000
+def simulated(effect, seed, count=400):
+    """Attacks by likelihood ratio and by threshold: records differ in difficulty more than by membership."""
+    draws = generator(seed, "simulated")
     hard = 5 * torch.randn(count, generator=draws).double()
     member = torch.arange(count) < count // 2
-    inside = halves(torch.zeros(count, dtype=torch.int64), 8, 0)
+    inside = halves(torch.zeros(count, dtype=torch.int64), 8, seed)
     noise = torch.randn(9, count, generator=draws).double()
     shadows, target = hard + effect * inside + noise[:8], hard + effect * member + noise[8]
-    found = attack(*(ratio_scores(target[None], shadows, inside)[side] for side in (member, ~member)))
-    plain = attack(target[member], target[~member])
-    if effect:
-        assert found.area.low > 0.6
-        assert found.area.value > plain.area.value + 0.05
-    else:
-        assert found.area.low < 0.5 < found.area.high
-        assert not found.tells
+    ratio = ratio_scores(target[None], shadows, inside)
+    return attack(ratio[member], ratio[~member]), attack(target[member], target[~member])
+
+
+def test_the_likelihood_ratio_tells_members_that_a_threshold_does_not():
+    ratio, plain = simulated(1.5, seed=0)
+    assert ratio.area.low > 0.6
+    assert ratio.area.low > plain.area.value
+    assert ratio.tells
+
+
+def test_the_likelihood_ratio_tells_nobody_where_membership_moves_no_score():
+    found = [simulated(0.0, seed)[0].area for seed in range(60)]
+    assert sum(not area.low < 0.5 < area.high for area in found) <= 8
