@@ -6,6 +6,7 @@ The names below are imported when they are first used, so that `lqm --help` does
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "CondensedImages",
     "CondensedNodes",
     "CondensedSet",
@@ -17,6 +18,7 @@ __all__ = [
     "Images",
     "LqmError",
     "Sketch",
+    "audit",
     "condense",
     "continual",
     "evaluate",
@@ -35,6 +37,7 @@ __all__ = [
 # What type checkers take for true; `typing` takes longer to import than all the rest of this file.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from lqm.api.audit import audit
     from lqm.api.condense import condense
     from lqm.api.continual import ContinualResult, continual
     from lqm.api.evaluate import Evaluation, evaluate
@@ -44,12 +47,14 @@ if TYPE_CHECKING:
     from lqm.api.sketch import sketch
     from lqm.banks import Experts, Sketch
     from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, load
+    from lqm.evaluation.audit.result import Audit
     from lqm.graphs.sources import GraphSource, from_pyg, load_graph
     from lqm.images.sources import Images, ImageSource, from_dataset, load_source
     from lqm.utils.allocator import tune_allocator
     from lqm.utils.errors import LqmError
 
 _HOMES = {
+    "Audit": "lqm.evaluation.audit.result",
     "CondensedImages": "lqm.condensed",
     "CondensedNodes": "lqm.condensed",
     "CondensedSet": "lqm.condensed",
@@ -61,6 +66,7 @@ _HOMES = {
     "Images": "lqm.images.sources",
     "LqmError": "lqm.utils.errors",
     "Sketch": "lqm.banks",
+    "audit": "lqm.api.audit",
     "condense": "lqm.api.condense",
     "continual": "lqm.api.continual",
     "evaluate": "lqm.api.evaluate",

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from lqm.cli.audit import audit
 from lqm.cli.cache import cache
 from lqm.cli.compare import compare
 from lqm.cli.condense import Condense
@@ -23,6 +24,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "experts": TrainExperts,
     "continual": Continual,
     "evaluate": evaluate,
+    "audit": audit,
     "compare": compare,
     "report": report,
     "runs": runs,

@@ -1,6 +1,7 @@
 """A condensed set for other software."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import tyro
@@ -22,5 +23,10 @@ def export(run: Run, /, *, to: Annotated[str, tyro.conf.arg(metavar="FORM")], ou
     """
     import lqm
     from lqm.condensed.export import export as write
+    from lqm.condensed.privacy import copies_warning
+    from lqm.utils.log import warn
 
-    say(f"wrote {write(lqm.load(run), to, out)}")
+    condensed = lqm.load(run)
+    say(f"wrote {write(condensed, to, out)}")
+    if line := copies_warning(condensed.manifest, quote(str(run))):
+        warn(line)

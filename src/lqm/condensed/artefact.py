@@ -14,7 +14,7 @@ from torch import Tensor
 from lqm.condensed.old_scores import current_scores
 from lqm.condensed.schema import DATA_FILE, MANIFEST_FIELDS
 from lqm.condensed.tensors import read_tensors
-from lqm.utils.errors import ArtifactError, ConfigError
+from lqm.utils.errors import ArtifactError, ConfigError, LqmError
 from lqm.utils.files import is_temporary, remove_temporaries, write_atomically
 from lqm.utils.locks import folder_lock
 from lqm.utils.old_names import current_config
@@ -45,7 +45,7 @@ def write_artefact(folder: Path, tensors: dict[str, Tensor], manifest: Manifest)
     written = manifest | {"data": {"file": name, "sha256": digest, "bytes": len(content)}}
     with changing(folder):
         write_atomically(folder / name, content)
-        written |= _scores_beside(folder, written)
+        written |= _noted_beside(folder, written)
         write_manifest(folder, written)
         remove_temporaries(folder)
         for old in folder.iterdir():
@@ -71,18 +71,19 @@ def changing(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def _scores_beside(folder: Path, manifest: Manifest) -> Manifest:
-    """The scores of a manifest, and those that a folder's has of the same tensors besides."""
+def _noted_beside(folder: Path, manifest: Manifest) -> Manifest:
+    """The scores of a manifest, with those and the audit that a folder's has of the same tensors besides."""
     try:
         before = read_manifest(folder)
-    except ArtifactError:
+    except LqmError:
         return {}  # there is no set, or it is damaged and about to be replaced
     own = manifest.get("scores", [])
     known = [(score["protocol"], score["seed"]) for score in own]
     if before.get("data") != manifest["data"]:
         return {}
     others = [s for s in before.get("scores", []) if (s["protocol"], s["seed"]) not in known]
-    return {"scores": [*others, *own]} if others else {}
+    audit = {"audit": before["audit"]} if "audit" in before and "audit" not in manifest else {}
+    return audit | ({"scores": [*others, *own]} if others else {})
 
 
 def require_free(folder: Path) -> None:

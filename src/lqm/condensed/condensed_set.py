@@ -1,5 +1,6 @@
 """S, as it is handed to the user."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Self
@@ -71,15 +72,27 @@ class CondensedSet:
         Raises:
             ArtifactError: when the saved set can't be written, or is no longer this one.
         """
+        return self._with_change(lambda manifest: _scored(manifest, score))
+
+    def with_audit(self, audit: Manifest) -> Self:
+        """Put what an audit found into the manifest, in place of an older one; on disk too if saved.
+
+        Raises:
+            ArtifactError: when the saved set can't be written, or is no longer this one.
+        """
+        return self._with_change(lambda manifest: manifest | {"audit": audit})
+
+    def _with_change(self, change: Callable[[Manifest], Manifest]) -> Self:
+        """The set with a changed manifest; on disk too if saved."""
         if self.path is None:
-            return replace(self, manifest=_scored(self.manifest, score))
+            return replace(self, manifest=change(self.manifest))
         if not self.path.is_dir():
-            raise ArtifactError(f"{self.path} is no longer there, and so has no score")
+            raise ArtifactError(f"{self.path} is no longer there, and so nothing is noted of it")
         with changing(self.path):
             manifest = read_artefact(self.path)[1]
             if manifest.get("data") != self.manifest.get("data"):
-                raise ArtifactError(f"{self.path} holds another set than it did; its scores are left alone")
-            manifest = _scored(manifest, score)
+                raise ArtifactError(f"{self.path} holds another set than it did; its manifest is left alone")
+            manifest = change(manifest)
             write_manifest(self.path, manifest)
         return replace(self, manifest=manifest)
 

@@ -32,6 +32,16 @@ def compose(images: Tensor, factor: int) -> Tensor:
     return mosaics
 
 
+def cells(mosaics: Tensor, factor: int) -> list[Tensor]:
+    """The cells as they are, at their small size: for each place in a mosaic, [M, C, h, w]."""
+    return [mosaics[..., rows, columns] for rows, columns in _cells(mosaics.shape[-2:], factor)]
+
+
+def shrunk(images: Tensor, size: torch.Size) -> Tensor:
+    """Images at the size of a cell, as `compose` makes them small; as they are if they have that size."""
+    return images if images.shape[-2:] == size else _resized(images, size)
+
+
 def _cells(size: torch.Size, factor: int) -> Iterable[tuple[slice, slice]]:
     """Rows and columns of each cell, row by row."""
     rows, columns = ([slice(n * i // factor, n * (i + 1) // factor) for i in range(factor)] for n in size)

@@ -9,6 +9,7 @@ import torch
 
 from lqm.condensed import CondensedNodes
 from lqm.distances import DISTANCES
+from lqm.graphs.auditing import AUDITOR
 from lqm.graphs.budget import parse_budget, shares
 from lqm.graphs.continual.planning import stream_source
 from lqm.graphs.evaluation import NODES as EVALUATOR
@@ -144,4 +145,5 @@ GRAPHS = Domain(
     prepare=_prepare,
     all_records=lambda source: 0,
     evaluator=EVALUATOR,
+    auditor=AUDITOR,
 )

@@ -70,14 +70,21 @@ def _finder(
         network = fresh_network(source, maker, seed, index).to(device)
         data = training_set(nodes, real, source)
         before = latent_match(network, data, real, source)
-        with seeded(seed, "evaluation training", index):
-            optimizer = adam(network, protocol.learning_rate, protocol.weight_decay)
-            train(network, optimizer, data, epochs=protocol.epochs)
+        teach(network, data, protocol, seed=seed, index=index)
         after = latent_match(network, data, real, source)
         predicted, labels = predict(network, real, source.test), source.graph.labels[source.test]
         return finding(predicted, labels, len(source.class_names), before, after)
 
     return find
+
+
+def teach(
+    network: GraphNetwork, data: TrainingSet, protocol: GraphProtocol, *, seed: int, index: int
+) -> None:
+    """Train network number `index` of an evaluation."""
+    with seeded(seed, "evaluation training", index):
+        optimizer = adam(network, protocol.learning_rate, protocol.weight_decay)
+        train(network, optimizer, data, epochs=protocol.epochs)
 
 
 def fresh_network(source: GraphSource, maker: str | NetworkMaker, seed: int, index: int) -> GraphNetwork:

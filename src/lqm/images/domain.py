@@ -9,6 +9,7 @@ import torch
 from lqm.condensed import CondensedImages
 from lqm.distances import DISTANCES
 from lqm.engine.compute import Compute, decide
+from lqm.images.auditing import AUDITOR
 from lqm.images.evaluation import IMAGES as EVALUATOR
 from lqm.images.memory import images_at_once
 from lqm.images.methods import METHODS
@@ -164,4 +165,5 @@ IMAGES = Domain(
     prepare=_prepare,
     all_records=lambda source: max(len(images) for images in source.by_class),
     evaluator=EVALUATOR,
+    auditor=AUDITOR,
 )

@@ -81,24 +81,39 @@ def _finder(
     def find(images: Images, index: int) -> Finding:
         network = fresh_network(source, maker, seed, index).to(device)
         before = latent_match(network, images, source, compute)
-        with seeded(seed, "evaluation training", index):
-            train(
-                network,
-                images,
-                source,
-                epochs=protocol.epochs_for(len(images.labels), full=full),
-                learning_rate=protocol.learning_rate,
-                momentum=protocol.momentum,
-                weight_decay=protocol.weight_decay,
-                batch=protocol.batch,
-                draws=generator(seed, "evaluation batches", index),
-                compute=compute,
-            )
+        teach(network, images, source, protocol, seed=seed, index=index, full=full, compute=compute)
         after = latent_match(network, images, source, compute)
         named = predict(network, source, compute)
         return finding(named, source.test.labels, len(source.class_names), before, after)
 
     return find
+
+
+def teach(
+    network: Network,
+    images: Images,
+    source: ImageSource,
+    protocol: EvaluationProtocol,
+    *,
+    seed: int,
+    index: int,
+    full: bool,
+    compute: Compute,
+) -> None:
+    """Train network number `index` of an evaluation."""
+    with seeded(seed, "evaluation training", index):
+        train(
+            network,
+            images,
+            source,
+            epochs=protocol.epochs_for(len(images.labels), full=full),
+            learning_rate=protocol.learning_rate,
+            momentum=protocol.momentum,
+            weight_decay=protocol.weight_decay,
+            batch=protocol.batch,
+            draws=generator(seed, "evaluation batches", index),
+            compute=compute,
+        )
 
 
 def _key(images: Images, source: ImageSource, full: bool, compute: Compute) -> dict[str, Any]:

@@ -69,7 +69,14 @@ def latent_features(
 
 def predict(network: Network, source: ImageSource, compute: Compute | None = None) -> Tensor:
     """The class that a network predicts for each test image, [N]."""
-    return _read_out(network, Logits, source.test.images, source, compute).argmax(dim=1).cpu()
+    return logits_of(network, source.test.images, source, compute).argmax(dim=1).cpu()
+
+
+def logits_of(
+    network: Network, images: Tensor, source: ImageSource, compute: Compute | None = None
+) -> Tensor:
+    """Logits of images as they are stored, [N, classes], on the network's device."""
+    return _read_out(network, Logits, images, source, compute)
 
 
 def _read_out(

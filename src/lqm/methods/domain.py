@@ -10,6 +10,7 @@ import torch
 from lqm.banks import Experts, Sketch
 from lqm.condensed import CondensedSet
 from lqm.distances import Distance
+from lqm.evaluation.audit.auditor import Auditor
 from lqm.evaluation.evaluator import Evaluator
 from lqm.methods.problem import Problem
 from lqm.methods.spec import MethodSpec
@@ -88,6 +89,7 @@ class Domain:
         prepare: puts the problem together.
         all_records: the `real_batch` that stands for all records of a class.
         evaluator: how a set is evaluated.
+        auditor: how it is found out what a set gives away.
     """
 
     name: str
@@ -105,3 +107,4 @@ class Domain:
     prepare: Callable[[Choices], Prepared]
     all_records: Callable[[Any], int]
     evaluator: Evaluator
+    auditor: Auditor

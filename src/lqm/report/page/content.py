@@ -17,6 +17,7 @@ from lqm.evaluation.standing import Bar, Standing, standings
 from lqm.report.page.explorer import explorer
 from lqm.report.page.gallery import RealImages, gallery
 from lqm.report.page.learning import learning
+from lqm.report.page.privacy import privacy, what_it_gives_away
 from lqm.report.page.summary import answers, type_of_records, verdicts
 from lqm.utils.errors import ConfigError
 from lqm.utils.paths import shown_path
@@ -89,6 +90,7 @@ def page_of_sets(
     images = [case.condensed for case in cases if isinstance(case.condensed, CondensedImages)]
     shown = gallery(images, real.images if real else None) if images else None
     curves = explorer(latents) if latents else None
+    audits = privacy(cases)
     variables = {
         "title": f"{cases[0].manifest['source']['name']}, condensed",
         "lead": _lead(cases, real),
@@ -96,7 +98,11 @@ def page_of_sets(
         "class_names": cases[0].condensed.class_names,
         "verdicts": verdicts(cases, shown_first),
         "warnings": _warnings(cases, shown_first, source),
-        "answers": answers(cases, shown_first, latents, real.test if real else None),
+        "answers": [
+            *answers(cases, shown_first, latents, real.test if real else None),
+            *what_it_gives_away(cases, audits),
+        ],
+        "audits": audits,
         "standings": [_standing(found, cases) for found in ranked],
         "records": type_of_records(cases),
         "gallery": shown,
