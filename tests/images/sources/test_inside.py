@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from lqm.images.sources import load_source
-from lqm.images.sources.regular import open_regular
 from lqm.utils.errors import DataError
+from lqm.utils.files import open_regular
 from tests.images.sources.making import png, write
 
 LABELS = [0, 1, 0, 1, 0, 1]
