@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 
 def cache_limit() -> int:
     """How many bytes the cache may take: LQM_CACHE_LIMIT, else 20 GiB."""
-    return parse_size(os.environ.get(VARIABLE) or _DEFAULT)
+    return parse_size(os.environ.get(VARIABLE) or _DEFAULT, VARIABLE)
 
 
 def cache_entries(root: Path, kinds: Collection[str] = KINDS) -> list[Entry]:

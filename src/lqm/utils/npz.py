@@ -35,7 +35,6 @@ _UNREADABLE = (
     ArithmeticError,
     EOFError,
     LookupError,
-    MemoryError,
     OSError,
     RuntimeError,
     SyntaxError,
