@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -127,9 +128,16 @@ def test_no_command_ends_in_a_traceback(runs, type_in, command, tmp_path):
             lqm.load(folder)
 
 
-@pytest.mark.parametrize("name", [name for name in LOGS if name.endswith(("s", "list"))])
-def test_a_log_of_other_types_is_named_by_its_line(runs, name, type_in):
-    assert_refused(type_in("report", runs / name), f"line 1 of .*{name.partition('-')[0]}.jsonl")
+@pytest.mark.parametrize("name", ["evaluations", "evaluations-list"])
+def test_a_log_of_other_types_is_named_by_its_step(runs, name, type_in):
+    assert_refused(type_in("report", runs / name), r"step 1 in .*evaluations\.jsonl")
+
+
+@pytest.mark.parametrize("name", ["metrics", "metrics-list"])
+def test_a_line_without_a_step_is_named_and_left_out(runs, name, type_in):
+    code, _, said = type_in("report", runs / name)
+    assert code == 0
+    assert re.search(r"metrics\.jsonl: 1 damaged line .*line 1", said)
 
 
 @pytest.mark.parametrize("name", ["list", "config-list", "method", "settings", "deep", "pipe"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lqm.utils.shown import shown
+from lqm.utils.terminal import shown
 
 # NumPy's arrays have no more axes.
 _AXES = 64

@@ -15,7 +15,7 @@ from lqm.utils.errors import DataError
 from lqm.utils.limits import max_memory, require_memory
 from lqm.utils.nesting import check_nesting
 from lqm.utils.sentences import reason
-from lqm.utils.shown import shown
+from lqm.utils.terminal import shown
 
 _NUMBERS = {"INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4"}
 _VALUES = {"UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"}

@@ -16,7 +16,7 @@ from lqm.utils.errors import ConfigError
 from lqm.utils.limits import parse_size
 
 VARIABLE = "LQM_CACHE_LIMIT"
-KINDS = ("images", "graphs", "scores")
+KINDS = ("images", "graphs", "scores", "overlaps", "condensed-again")
 _DEFAULT = "20GB"
 _OURS = re.compile(r"[0-9a-f]{32}\.[0-9a-f]{32}\.safetensors|[0-9a-f]{64}\.json")
 _ABANDONED = re.compile(r"\..+\.tmp")
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 
 def cache_limit() -> int:
     """How many bytes the cache may take: LQM_CACHE_LIMIT, else 20 GiB."""
-    return parse_size(os.environ.get(VARIABLE) or _DEFAULT)
+    return parse_size(os.environ.get(VARIABLE) or _DEFAULT, VARIABLE)
 
 
 def cache_entries(root: Path, kinds: Collection[str] = KINDS) -> list[Entry]:

@@ -58,14 +58,18 @@ def temporary_file(folder: Path, name: str) -> Iterator[tuple[Path, BinaryIO]]:
 def read_whole(path: Path) -> bytes:
     """The bytes of a regular file, unless they are too many; OSError if it is something else."""
     with open_regular(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        require_memory(size, str(path))
+        require_memory(size := size_of(file), f"the content of {path}")
         return file.read(size)
+
+
+def size_of(file: BinaryIO) -> int:
+    """How many bytes an opened file has."""
+    return os.fstat(file.fileno()).st_size
 
 
 def open_regular(path: Path) -> BufferedReader:
     """Open a file to read; OSError, not a wait without end, if it is a pipe or a device."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is no regular file", str(path))

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 import psutil
 
 from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.names import shown_value
 
 VARIABLE = "LQM_MAX_MEMORY"
 _REMEDY = f"raise it by --max-memory or {VARIABLE} if you trust the file and the machine has the memory"
@@ -25,21 +26,19 @@ _chosen: ContextVar[int | None] = ContextVar("max_memory", default=None)
 _work: ContextVar[bool] = ContextVar("whole_work", default=False)
 
 
-def parse_size(text: str | int) -> int:
-    """A number of bytes, from a number or from a text with a unit of 1,024.
+def parse_size(text: str | int, name: str = "max_memory") -> int:
+    """A number of bytes, from a number or from a text with a unit of 1,024; `name` is what it is for.
 
     Example:
         >>> parse_size("16GB") == parse_size("16 GiB") == 16 * 2**30
         True
     """
     found = _SIZE.fullmatch(str(text).strip())
-    if isinstance(text, bool) or not found:
+    size = int(float(found[1]) * _UNITS[found[2].lower()]) if found and len(found[1]) < 20 else 0
+    if isinstance(text, bool) or not 1 <= size < 2**63:
         raise ConfigError(
-            f"'{text}' is no amount of memory; it should be like 8GB, 500MB or a number of bytes"
+            f"{name} = {shown_value(text)} can't be used: it should be an amount of memory such as 8GB"
         )
-    size = int(float(found[1]) * _UNITS[found[2].lower()])
-    if not 1 <= size < 2**63:
-        raise ConfigError(f"'{text}' is no amount of memory that can be used; it should be like 8GB or 500MB")
     return size
 
 
@@ -76,7 +75,7 @@ def max_memory() -> int:
     if (chosen := _chosen.get()) is not None:
         return chosen
     if text := os.environ.get(VARIABLE):
-        return parse_size(text)
+        return parse_size(text, VARIABLE)
     return min(_DEFAULT, psutil.virtual_memory().total * 3 // 4)
 
 

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 from lqm.utils.errors import ConfigError
+from lqm.utils.terminal import visible
 
 T = TypeVar("T")
 
@@ -41,19 +42,5 @@ def shown_value(value: object) -> str:
         text = repr(value)
     except Exception:  # an object of the user's may fail at this, and is not what the sentence is about
         text = f"a {type(value).__name__}"
-    text = " ".join(printable(text).split())
+    text = " ".join(visible(text).split())
     return text if len(text) <= 80 else text[:80] + "…"
-
-
-def printable(text: str) -> str:
-    """A text from outside with a sign for each letter that a terminal might take for a command.
-
-    Lines stay lines. What is no Unicode, as in names of files that are not UTF-8, is such a sign too.
-
-    Example:
-        >>> printable("a" + chr(27) + "[31mb" + chr(0xDCFF))
-        'a�[31mb�'
-    """
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in text)

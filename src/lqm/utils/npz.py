@@ -22,7 +22,7 @@ from numpy.lib import format as npy
 from lqm.utils.errors import DataError
 from lqm.utils.limits import require_memory
 from lqm.utils.sentences import reason
-from lqm.utils.shown import shown
+from lqm.utils.terminal import shown
 
 Array = np.ndarray[Any, Any]
 
@@ -35,7 +35,6 @@ _UNREADABLE = (
     ArithmeticError,
     EOFError,
     LookupError,
-    MemoryError,
     OSError,
     RuntimeError,
     SyntaxError,

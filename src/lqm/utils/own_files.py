@@ -4,17 +4,16 @@ A folder may come from a stranger, who can seal what he likes: what is read is c
 """
 
 import json
-import os
-import stat
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from lqm.utils.errors import ArtifactError
+from lqm.utils.files import open_regular, size_of
 from lqm.utils.limits import require_memory
-from lqm.utils.names import printable
 from lqm.utils.sentences import first_line
+from lqm.utils.terminal import shown
 
 # What a letter of JSON takes at most once it is parsed, as in `[{},{},...`.
 _BYTES_A_LETTER = 32
@@ -42,13 +41,8 @@ def read_plain_file(
     if not follow and path.is_symlink():
         raise ArtifactError(f"{path} is a symbolic link and not a file of the folder; {remedy}")
     try:
-        # Without O_NONBLOCK, opening a pipe waits for its other end.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode):
-                raise ArtifactError(f"{path} is no plain file; {remedy}")
-            wanted = found.st_size if first is None else min(first, found.st_size)
+        with open_regular(path) as file:
+            wanted = size_of(file) if first is None else min(first, size_of(file))
             require_memory(copies * wanted, str(path))
             return file.read(wanted)
     except (FileNotFoundError, NotADirectoryError):
@@ -92,7 +86,7 @@ def require_fields(kind: TypeAdapter[Any], value: object, path: Path | str, reme
         kind.validate_python(value, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        place = printable(".".join(map(str, first["loc"])))[:100]
+        place = shown(".".join(map(str, first["loc"])))
         field = f"its '{place}'" if place else "it"
         said = first["msg"].removeprefix("Value error, ")
         reason = said[0].lower() + said[1:]

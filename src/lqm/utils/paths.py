@@ -4,7 +4,8 @@ import os
 from pathlib import Path
 
 from lqm.utils.errors import ConfigError
-from lqm.utils.names import printable, shown_value
+from lqm.utils.names import shown_value
+from lqm.utils.terminal import visible
 
 _LONGEST, _LONGEST_NAME = 4000, 255
 
@@ -30,7 +31,7 @@ def as_path(given: object, name: str) -> Path:
     if longest < 0 or "\0" in text:
         raise ConfigError(f"{name} = {shown_value(given)} can't be used: no path has such a character")
     if len(text) > _LONGEST or longest > _LONGEST_NAME:
-        shown = printable(text[:_LONGEST])
+        shown = visible(text[:_LONGEST])
         raise ConfigError(
             f"{name} = {shown} can't be used: it is longer than the name of a file or folder can be"
         )

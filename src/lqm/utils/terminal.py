@@ -18,6 +18,17 @@ def visible(text: object) -> str:
     return "".join(map(_shown, str(text)))
 
 
+def shown(text: object, longest: int = 100) -> str:
+    r"""The same, cut to so many characters: a word out of a file, in a sentence of ours.
+
+    Example:
+        >>> print(shown("a\x1b[2J"), len(shown("a" * 1000)))
+        a\x1b[2J 103
+    """
+    whole = visible(str(text)[: longest + 1])
+    return whole if len(whole) <= longest else f"{whole[:longest]}..."
+
+
 def visible_lines(text: object) -> str:
     r"""The same of a text whose line breaks are ours.
 

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -232,7 +230,7 @@ def test_a_folder_that_may_not_be_read_is_named(class_folders, monkeypatch):
     def forbidden(path, *_):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "open", forbidden)
+    monkeypatch.setattr("lqm.utils.files.os.open", forbidden)
     refused(root, r"0\.png .*Permission denied")
 
 

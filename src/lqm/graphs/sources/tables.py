@@ -11,7 +11,7 @@ from pyarrow import csv
 from lqm.utils.errors import DataError
 from lqm.utils.limits import require_memory
 from lqm.utils.sentences import reason
-from lqm.utils.shown import shown
+from lqm.utils.terminal import shown
 
 Array = np.ndarray[Any, Any]
 

@@ -12,10 +12,10 @@ import numpy as np
 from lqm.images.sources.convert import Array, images_of, labels_of, names_of
 from lqm.images.sources.found import Found
 from lqm.images.sources.inside import Inside
-from lqm.images.sources.regular import read_regular, read_text
 from lqm.images.sources.source import Images
 from lqm.utils.arrays import read_arrays
 from lqm.utils.errors import DataError
+from lqm.utils.files import read_whole
 from lqm.utils.limits import require_memory
 
 _PIXELS = 3 * 32 * 32
@@ -83,7 +83,7 @@ def _images(inside: Inside, files: tuple[str, ...], labels: str | int) -> Images
 
 
 def _read_binary(path: Path, label_bytes: int) -> tuple[Array, Array]:
-    content = np.frombuffer(read_regular(path), np.uint8)
+    content = np.frombuffer(read_whole(path), np.uint8)
     length = label_bytes + _PIXELS
     if len(content) == 0 or len(content) % length:
         raise DataError(f"{path} is {len(content)} bytes long, no multiple of {length}; fetch it again")
@@ -116,7 +116,9 @@ def _values(path: Path, *keys: str) -> list[Any]:
 def _names(folder: Path, file: str, key: str | None) -> tuple[str, ...]:
     path = folder / file
     if key is None:
-        return tuple(line.strip() for line in read_text(path).splitlines() if line.strip())
+        return tuple(
+            line.strip() for line in read_whole(path).decode("utf-8", "replace").splitlines() if line.strip()
+        )
     (names,) = _values(path, key)
     if not isinstance(names, list):
         raise DataError(f"'{key}' of {path} is no list of names; fetch the file again")

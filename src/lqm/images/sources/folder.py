@@ -11,8 +11,8 @@ from lqm.images.sources.decoding import decode_set
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.image_file import Encoded, suffixes
 from lqm.images.sources.inside import Inside, names_shown
-from lqm.images.sources.regular import read_regular
 from lqm.utils.errors import DataError
+from lqm.utils.files import read_whole
 from lqm.utils.limits import require_memory
 from lqm.utils.log import warn
 
@@ -37,7 +37,7 @@ def read_listing(listing: Listing, reading: Reading) -> Found:
     train = torch.tensor([label for _, label in listing.train])
     test = None if listing.test is None else torch.tensor([label for _, label in listing.test])
     described = json.dumps([listing.class_names, train.tolist(), None if test is None else test.tolist()])
-    encoded = (Encoded(partial(read_regular, path), str(path)) for path in files)
+    encoded = (Encoded(partial(read_whole, path), str(path)) for path in files)
     names, root = listing.class_names, listing.root
     return decode_set(encoded, (train, test), names, reading, described=described, root=root, files=files)
 

@@ -13,6 +13,7 @@ from typing import Self
 from lqm.utils.errors import ConfigError
 from lqm.utils.log import warn
 from lqm.utils.sentences import counted, reason
+from lqm.utils.terminal import shown
 
 _SHOWN = 3
 
@@ -33,10 +34,10 @@ class Inside:
     ) -> None:
         if self._left_out:
             many = counted(len(self._left_out), "entry was", "entries were")
-            shown = names_shown([*self._left_out], self.root)
+            first = names_shown([*self._left_out], self.root)
             warn(
                 f"{many} left out of {self.root}, since these are no regular files or are links that lead "
-                f"out of it: {shown}; copy what they lead to into the folder if it belongs there"
+                f"out of it: {first}; copy what they lead to into the folder if it belongs there"
             )
 
     def files(self, folder: Path) -> list[Path]:
@@ -106,9 +107,7 @@ def expanded(path: str | Path) -> Path:
         whole = Path(path).expanduser()
         whole.resolve()
     except (RuntimeError, ValueError) as error:
-        raise ConfigError(
-            f"'{printable(str(path))}' is no path that can be used ({reason(error)})"
-        ) from error
+        raise ConfigError(f"'{shown(str(path))}' is no path that can be used ({reason(error)})") from error
     return whole
 
 
@@ -119,16 +118,5 @@ def is_hidden(name: str) -> bool:
 
 def names_shown(paths: list[Path], root: Path) -> str:
     """The first few of these paths, as they are below `root`, and how many more there are."""
-    names = [printable(str(path.relative_to(root))) for path in paths[:_SHOWN]]
+    names = [shown(str(path.relative_to(root))) for path in paths[:_SHOWN]]
     return ", ".join(names) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")
-
-
-def printable(text: str, longest: int = 80) -> str:
-    r"""A text as it can be shown in one line: what can't be printed is escaped, and what is long is cut.
-
-    Example:
-        >>> printable("cat" + chr(27) + "[31m")
-        'cat\\x1b[31m'
-    """
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[: longest + 1])
-    return shown if len(shown) <= longest else f"{shown[:longest]}..."

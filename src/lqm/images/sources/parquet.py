@@ -17,12 +17,13 @@ from lqm.images.sources.convert import labels_of, names_of
 from lqm.images.sources.decoding import decode_set
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.image_file import Encoded
-from lqm.images.sources.inside import Inside, printable
+from lqm.images.sources.inside import Inside
 from lqm.images.sources.parquet_pages import largest_page
-from lqm.images.sources.regular import open_regular
 from lqm.utils.errors import DataError
+from lqm.utils.files import open_regular
 from lqm.utils.limits import require_memory
 from lqm.utils.sentences import reason
+from lqm.utils.terminal import shown
 
 _IMAGES = ("img", "image")
 _LABELS = ("label", "labels", "fine_label")
@@ -110,7 +111,7 @@ def _open(path: Path, opened: ExitStack) -> _Table:
         images = images or structs[0]
     if images is None or labels is None:
         raise DataError(
-            f"{path} has the columns {printable(', '.join(names), 300)}; it should have images in 'img' or "
+            f"{path} has the columns {shown(', '.join(names), 300)}; it should have images in 'img' or "
             f"'image' and labels in one of {', '.join(_LABELS)}"
         )
     for column in (images, labels):
@@ -119,12 +120,12 @@ def _open(path: Path, opened: ExitStack) -> _Table:
     kind = schema.field(images).type
     if not (_has_bytes(kind) or _is_binary(kind)):
         raise DataError(
-            f"'{printable(images)}' of {path} has type {printable(str(kind))}; it should hold the bytes of "
+            f"'{shown(images)}' of {path} has type {shown(str(kind))}; it should hold the bytes of "
             "image files, as struct<bytes: binary, path: string> or as binary"
         )
     if not _is_number(schema.field(labels).type):
         raise DataError(
-            f"'{labels}' of {path} has type {printable(str(schema.field(labels).type))}, so its labels are "
+            f"'{labels}' of {path} has type {shown(str(schema.field(labels).type))}, so its labels are "
             "not whole numbers; number the classes 0, 1, 2 and so on"
         )
     content = f"{images}.bytes" if _has_bytes(kind) else images

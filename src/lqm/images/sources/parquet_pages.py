@@ -7,9 +7,9 @@ column ends the process.
 
 from typing import BinaryIO
 
-from lqm.images.sources.regular import size_of
 from lqm.images.sources.thrift import I32, I64, LIST, STRUCT, Compact, Fields, field, required
 from lqm.utils.errors import DataError
+from lqm.utils.files import size_of
 from lqm.utils.limits import require_memory
 
 _HEADER, _LONGEST_HEADER = 1 << 10, 1 << 24

@@ -8,9 +8,10 @@ among what the folders hold, and never opened as paths.
 from pathlib import Path
 
 from lqm.images.sources.folder import Listing
-from lqm.images.sources.inside import Inside, printable
-from lqm.images.sources.regular import read_text
+from lqm.images.sources.inside import Inside
 from lqm.utils.errors import DataError
+from lqm.utils.files import read_whole
+from lqm.utils.terminal import shown
 
 
 def list_tiny_imagenet(folder: Path) -> Listing | None:
@@ -33,7 +34,7 @@ def _train(inside: Inside, labels: dict[str, int]) -> list[tuple[Path, int]]:
 
 
 def _images(inside: Inside, folder: Path | None, name: str) -> list[Path]:
-    images = folder / "images" if folder else inside.root / "train" / printable(name) / "images"
+    images = folder / "images" if folder else inside.root / "train" / shown(name) / "images"
     listed = inside.files(images) if folder and inside.has_folder(images) else []
     if not (files := [path for path in listed if path.name.endswith(".JPEG")]):
         raise DataError(f"{images} has no .JPEG images; unpack the set again")
@@ -47,13 +48,13 @@ def _test(inside: Inside, labels: dict[str, int]) -> list[tuple[Path, int]]:
     classes = dict(line.split("\t")[:2] for line in _lines(inside, annotations) if "\t" in line)
     if unknown := sorted(set(classes.values()) - labels.keys()):
         raise DataError(
-            f"{annotations} has the class '{printable(unknown[0])}', which is not in wnids.txt; add it there"
+            f"{annotations} has the class '{shown(unknown[0])}', which is not in wnids.txt; add it there"
         )
     images = folder / "images"
     present = {path.name: path for path in inside.files(images)} if inside.has_folder(images) else {}
     for name in classes:
         if name not in present:
-            raise DataError(f"{images}/{printable(name)} is missing; unpack the set again")
+            raise DataError(f"{images}/{shown(name)} is missing; unpack the set again")
     return [(present[name], labels[wnid]) for name, wnid in classes.items()]
 
 
@@ -71,4 +72,4 @@ def _folders(inside: Inside, folder: Path) -> list[Path]:
 def _lines(inside: Inside, path: Path) -> list[str]:
     if not inside.has_file(path):
         raise DataError(f"{path} is missing; unpack the set again")
-    return read_text(path).splitlines()
+    return read_whole(path).decode("utf-8", "replace").splitlines()
