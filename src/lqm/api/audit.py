@@ -96,7 +96,9 @@ def audit(
     data = source_of(evaluator, condensed.manifest, source, data_dir)
     labels = auditor.labels(data)
     _require_held_out(labels, data.name)
-    again = steps or min(condensed.manifest["steps"], _STEPS)
+    own_steps = condensed.manifest["steps"]
+    again = steps or min(own_steps, _STEPS)
+    made_again = shadows or canaries or "noise" in names
     places = alike(*labels, _ATTACKED, seed)
     _require_again(condensed, data, auditor, places, shadows, canaries, names, again, seed, where)
     how, _ = evaluator.decide(data, rules, condensed, where)
@@ -131,7 +133,7 @@ def audit(
         steps=again,
         seed=seed,
         protocol=rules.name,
-        notes=tuple(_notes(len(places.held_out), shadows, again, condensed)),
+        notes=tuple(_notes(len(places.held_out), again if made_again else own_steps, own_steps)),
     )
     condensed.with_audit(found.entry())
     return found
@@ -219,7 +221,7 @@ def _require_again(
         plan_again(condensed.manifest, source, **options, init="noise")
 
 
-def _notes(others: int, shadows: int, steps: int, condensed: CondensedSet) -> list[str]:
+def _notes(others: int, steps: int, own_steps: int) -> list[str]:
     notes = []
     if others < 1000:
         rate, enough = ("1 %", 100) if others < 100 else ("0.1 %", 1000)
@@ -227,9 +229,9 @@ def _notes(others: int, shadows: int, steps: int, condensed: CondensedSet) -> li
             f"{others:,} held-out records are too few for a false positive rate of {rate}, which takes "
             f"{enough:,}."
         )
-    if shadows and steps < condensed.manifest["steps"]:
+    if steps < own_steps:
         notes.append(
-            f"The {shadows} shadow sets had {steps:,} steps and this set {condensed.manifest['steps']:,}: an "
-            "attacker with more time may find more."
+            f"Sets that were condensed again (shadows, canaries, noise) had {steps:,} steps and this set "
+            f"{own_steps:,}: an attacker with more time may find more."
         )
     return notes

@@ -86,7 +86,7 @@ class Audit:
     def findings(self) -> list[str]:
         """The measures by which the set tells its training records from others, in words."""
         found = [f"nearness in {view}" for view, gap in self.own.gaps.items() if gap.tells]
-        found += [f"the {name} attack" for name in self._attacks if self._tells(name)]
+        found += [f"the {_titled(name)}" for name in self._attacks if self._tells(name)]
         return found + ["the canaries"] * (self.canaries is not None and self.canaries.tells)
 
     @property
@@ -196,10 +196,8 @@ def audit_layout(audit: Audit) -> tuple[list[str], list[tuple[str, ...]]]:
         add("  gap", [gap.gap.shown(_percent) if gap else "" for gap in gaps])
     for name in audit.own.attacks:
         found = [each.attacks.get(name) for each in sets.values()]
-        add(
-            f"{name} attack: area" if name != CONTROL else "control: area",
-            [each.area.shown("{:.3f}".format) if each else "" for each in found],
-        )
+        areas = [each.area.shown("{:.3f}".format) if each else "" for each in found]
+        add(f"{_titled(name)}: area", areas)
         for place, rate in enumerate(("1", "0.1")):
             add(f"  found at {rate} %", [_rate(each, place) if each else "" for each in found])
     if audit.canaries:
@@ -212,6 +210,17 @@ def audit_layout(audit: Audit) -> tuple[list[str], list[tuple[str, ...]]]:
 
 def _percent(value: float) -> str:
     return f"{round(100 * value) + 0}"
+
+
+def _titled(attack: str) -> str:
+    """An attack by its name in words.
+
+    Example:
+        >>> _titled("distance, pixels"), _titled("loss"), _titled("control")
+        ('distance attack by pixels', 'loss attack', 'control')
+    """
+    name, _, view = attack.partition(", ")
+    return name if name == CONTROL else f"{name} attack" + f" by {view}" * bool(view)
 
 
 def _listed(words: Sequence[str]) -> str:
