@@ -7,7 +7,9 @@ import pytest
 import torch
 
 import lqm
+from lqm.evaluation.audit.attacks import Attack
 from lqm.evaluation.audit.result import audit_in
+from lqm.evaluation.audit.statistics import Estimate
 from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
 from lqm.graphs.evaluation import GraphProtocol
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
@@ -49,7 +51,8 @@ def audit(condensed, protocol="tiny", **options):
 
 def test_random_real_images_are_copies_and_noise_is_not(noise, tmp_path):
     chosen = lqm.condense("digits", method="random", per_class=2, out=tmp_path / "r", show_progress=False)
-    found = audit(chosen, references=("random",))
+    found = audit(chosen, references="random,random")
+    assert list(found.sets) == ["condensed", "random"]
     copies = found.own.copies
     assert (copies.exact, copies.near, copies.traceable) == (20, 20, 20)
     assert all(gap.nearer.value == 1 for gap in found.own.gaps.values())
@@ -173,6 +176,10 @@ def test_dp_sgd_without_opacus_is_one_sentence(noise, monkeypatch):
         ({"canaries": 1000}, "355"),
         ({"steps": 0}, "steps"),
         ({"epsilon": 0}, "epsilon"),
+        ({"epsilon": "x"}, "epsilon"),
+        ({"references": 3}, "references"),
+        ({"device": 5}, "device"),
+        ({"data_dir": 5}, "data_dir"),
         ({"references": "full"}, "reference"),
         ({"protocol": "no"}, "protocol"),
     ],
@@ -220,6 +227,37 @@ def test_a_graph_without_held_out_nodes_and_dp_sgd_on_nodes_are_refused():
         audit(condensed, source=bare)
     with pytest.raises(ConfigError, match="is for images"):
         audit(condensed, source=bare, references=("dp",))
+
+
+def test_the_verdict_says_how_many_tests_told_and_that_one_may_be_chance(noise):
+    found = audit(noise)
+    told, guess = Estimate(0.6, 0.55, 0.65), Estimate(0.5, 0.4, 0.6)
+
+    def verdict(**areas):
+        attacks = {name: Attack(50, 50, area, (None, None)) for name, area in areas.items()}
+        own = replace(found.own, gaps={}, attacks=attacks, copies=replace(found.own.copies, traceable=0))
+        return replace(found, sets={"condensed": own}).verdict
+
+    assert "none of 2 tests" in verdict(loss=guess, ratio=guess)
+    assert "1 of 2 tests" in verdict(loss=told, ratio=guess)
+    assert "chance" in verdict(loss=told, ratio=guess)
+    assert "2 of 2 tests" in verdict(loss=told, ratio=told)
+    assert "chance" not in verdict(loss=told, ratio=told)
+
+
+def test_the_loss_attack_counts_only_beyond_its_control(noise):
+    found = audit(noise)
+    area, rate = Estimate(0.52, 0.48, 0.56), Estimate(0.2, 0.15, 0.25)
+
+    def findings(**attacks):
+        return replace(found, sets={"condensed": replace(found.own, gaps={}, attacks=attacks)}).findings
+
+    by_rate, plain = (Attack(500, 500, area, (one, None)) for one in (rate, Estimate(0.01, 0, 0.02)))
+    assert findings(loss=by_rate, control=plain) == ["the loss attack"]
+    assert findings(loss=by_rate, control=by_rate) == []
+    by_area = Attack(500, 500, Estimate(0.6, 0.55, 0.65), (None, None))
+    assert findings(loss=by_area, control=plain) == ["the loss attack"]
+    assert findings(loss=by_area, control=by_area) == []
 
 
 def test_the_command_says_the_verdict_first_and_that_it_is_no_guarantee(type_in, tmp_path):

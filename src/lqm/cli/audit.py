@@ -24,6 +24,7 @@ def audit(
     data_dir: Folder = None,
     seed: int = 0,
     device: str = "auto",
+    max_memory: Annotated[str | None, tyro.conf.arg(metavar="SIZE", help_behavior_hint="")] = None,
 ) -> None:
     """Find out what a condensed set gives away of its training records: copies, and who was among them.
 
@@ -42,6 +43,7 @@ def audit(
         data_dir: Where the named sources are, if they have moved.
         seed: Of everything that is drawn.
         device: Where to compute: auto, cpu, cuda, ...
+        max_memory: The most that the content of a file may take, such as 4GB.
     """
     from rich.console import Console
     from rich.measure import Measurement
@@ -62,6 +64,7 @@ def audit(
         data_dir=data_dir,
         seed=seed,
         device=device,
+        max_memory=max_memory,
     )
     print(found.verdict)
     console, table = Console(), plain_table(*audit_layout(found))

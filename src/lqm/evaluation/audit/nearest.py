@@ -13,6 +13,8 @@ from lqm.evaluation.audit.statistics import Estimate, mean, share
 # Values of real records that are held at a time, and differences of pairs.
 _CHUNK = 1 << 22
 _SHUFFLES = 1000
+# Held-out records that are looked at beside those of a small set.
+_FEWEST_HELD_OUT = 100
 _NO_DISTANCE = 1e-12
 
 
@@ -158,19 +160,19 @@ def count_copies(views: Sequence[View], records: int, bounds: Bounds, seed: int 
     """The copies among a set's records, by any of several views."""
     least = torch.full((records,), torch.inf, dtype=torch.float64)
     traceable = torch.zeros(records, dtype=torch.bool)
-    expected = torch.zeros(2, dtype=torch.float64)
+    # Of each held-out record as well: by any of the views, as it counts for the set's own.
+    order = torch.randperm(views[0].held_out.count, generator=generator(seed, "expected copies"))
+    sample = order[: max(records, _FEWEST_HELD_OUT)]
+    expected = torch.zeros(2, len(sample), dtype=torch.bool)
     for view in views:
         found = find_nearest(view.own, view.train, bounds)
         each = found.least[:, None].expand_as(view.of)
         least = least.scatter_reduce(0, view.of.flatten(), each.flatten(), "amin")
         traceable[view.of[_traceable(found)].flatten()] = True
-        order = torch.randperm(view.held_out.count, generator=generator(seed, "expected copies"))
-        sample = view.held_out.take(order[: max(len(view.own), 100)])
-        beside = find_nearest(sample, view.train, bounds)
-        shares = torch.stack([beside.least <= bounds.near, _traceable(beside)]).double().mean(dim=1)
-        expected = torch.maximum(expected, shares)
+        beside = find_nearest(view.held_out.take(sample), view.train, bounds)
+        expected |= torch.stack([beside.least <= bounds.near, _traceable(beside)])
     exact, near = (int((least <= bound).sum()) for bound in (bounds.exact, bounds.near))
-    return Copies(records, exact, near, int(traceable.sum()), *expected.tolist())
+    return Copies(records, exact, near, int(traceable.sum()), *expected.double().mean(dim=1).tolist())
 
 
 def _traceable(found: Nearest) -> Tensor:

@@ -96,7 +96,7 @@ class Audit:
     def _tells(self, name: str) -> bool:
         """Whether an attack tells members; by loss, more than networks do that know of none."""
         attack, control = self.own.attacks[name], self.own.attacks.get(CONTROL)
-        return attack.tells and (name != LOSS or control is None or attack.area.low > control.area.value)
+        return attack.tells if name != LOSS or control is None else attack.tells_more_than(control)
 
     @property
     def verdict(self) -> str:
@@ -109,16 +109,17 @@ class Audit:
                 f"{copies.near:,} of {copies.records:,} {what} are near copies of training {what}{exact}: "
                 f"give this set only to those who may have the training {what} themselves"
             )
-        told = f"the set tells which {what} it was made of, by {_listed(self.findings)}"
+        tests = len(self.own.gaps) + len(self._attacks) + (self.canaries is not None)
+        told = f"{len(self.findings)} of {tests} tests told training {what} from held-out ones"
         if copies.tells:
-            more = f"; {told}" if self.findings else ""
+            more = f"; {told}: {_listed(self.findings)}" if self.findings else ""
             return (
                 f"no near copies, but {copies.traceable:,} of {copies.records:,} {what} can each be traced "
                 f"to one of the training {what}, which is less than half as far as the next{more}"
             )
         if self.findings:
-            return f"no near copies, but {told}"
-        tests = len(self.own.gaps) + len(self._attacks) + (self.canaries is not None)
+            chance = "; a single one may be chance" * (len(self.findings) == 1)
+            return f"no near copies, but {told}: {_listed(self.findings)}{chance}"
         return f"no near copies, and none of {tests} tests told training {what} from held-out ones"
 
     @property
