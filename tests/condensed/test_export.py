@@ -185,7 +185,7 @@ def test_a_path_that_cant_be_is_one_sentence(tmp_path, to):
     (tmp_path / "file").write_text("x")
     with pytest.raises(ArtifactError, match=f"{tmp_path}.*written"):
         export(small_set(), to, tmp_path / "file" / "out")
-    with pytest.raises(ArtifactError, match=f"{tmp_path}.*written"):
+    with pytest.raises(ConfigError, match=f"{tmp_path}.*longer"):
         export(small_set(), to, tmp_path / ("x" * 300))
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 

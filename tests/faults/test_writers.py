@@ -31,7 +31,7 @@ def small_set(seed=0):
 def note_scores(folder, writer):
     condensed = lqm.load(folder)
     for seed in range(SCORES):
-        condensed = condensed.with_score({"protocol": {"name": writer}, "seed": seed, "accuracy": 0.5})
+        condensed = condensed.with_score({"protocol": {"name": str(writer)}, "seed": seed, "accuracy": 0.5})
 
 
 def replace_again_and_again(folder):
@@ -49,7 +49,7 @@ def test_scores_that_many_processes_note_at_once_are_all_there(tmp_path):
     small_set().save(tmp_path / "set")
     finish([start(tmp_path, note_scores, tmp_path / "set", n) for n in range(PROCESSES)], tmp_path)
     found = {(s["protocol"]["name"], s["seed"]) for s in lqm.load(tmp_path / "set").manifest["scores"]}
-    assert found == {(n, seed) for n in range(PROCESSES) for seed in range(SCORES)}
+    assert found == {(str(n), seed) for n in range(PROCESSES) for seed in range(SCORES)}
     assert len(os.listdir(tmp_path / "set")) == 2, "no lock and no temporary file is left"
 
 

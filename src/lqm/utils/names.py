@@ -36,11 +36,11 @@ def shown_value(value: object) -> str:
 
     Example:
         >>> shown_value("a"), shown_value([1, 2]), len(shown_value("a" * 1000))
-        ("'a'", '[1, 2]', 81)
+        ("'a'", '[1, 2]', 121)
     """
     try:
         text = repr(value)
     except Exception:  # an object of the user's may fail at this, and is not what the sentence is about
         text = f"a {type(value).__name__}"
     text = " ".join(visible(text).split())
-    return text if len(text) <= 80 else text[:80] + "…"
+    return text if len(text) <= 120 else f"{text[:60]}…{text[-60:]}"

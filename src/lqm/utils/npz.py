@@ -127,11 +127,11 @@ def keys_of(path: Path) -> frozenset[str]:
 
 
 def listed(keys: Iterable[str]) -> str:
-    """Names out of a file, in a sentence: the first ones, and without characters that can't be printed.
+    r"""Names out of a file, in a sentence: the first ones, and without characters that can't be printed.
 
     Example:
         >>> listed(["y", "x"]), listed([]), listed([chr(0xDC80)])
-        ('x, y', 'nothing', '?')
+        ('x, y', 'nothing', '\\udc80')
     """
     names = sorted(keys)
     words = [shown(name) for name in names[:_NAMES_SHOWN]]

@@ -1,7 +1,5 @@
 """A kept graph whose matrices lead outside of their memory is made again."""
 
-import json
-
 import pytest
 import torch
 from safetensors import safe_open
@@ -30,7 +28,6 @@ def test_a_kept_graph_that_is_none_is_made_again(tmp_path, monkeypatch, capsys, 
     with safe_open(path, framework="pt") as file:
         notes = file.metadata()
         tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-    assert json.loads(notes["words"])["width"] == 3
     save_file(tensors | change(tensors), path, notes)
     key = path.name.partition(".")[0]
     path.rename(path.with_name(f"{key}.{short_hash(path.read_bytes())}.safetensors"))

@@ -84,7 +84,7 @@ def test_a_set_is_evaluated_on_features_as_it_was_condensed_from(write, random, 
     run = tmp_path / "run"
     options = {"budget": 4, "settings": {"steps": 2, "width": 8}, "show_progress": False, "out": run}
     made = lqm.condense(path, normalise_features=True, **options)
-    again = load_graph(**made.manifest["origin"])
+    again = load_graph(**made.manifest["origin"] | {"source": path})
     assert again.graph.features.sum(dim=1).sub(1).abs().lt(1e-5).sum() == 18
     assert made.manifest["source"]["fingerprint"] == again.fingerprint
     lqm.evaluate(run, protocol="graph-quick", show_progress=False)
