@@ -14,7 +14,7 @@ from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
 from lqm.graphs.evaluation import GraphProtocol
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.images.sources import Images
-from lqm.utils.errors import ConfigError, DataError, DivergedError
+from lqm.utils.errors import ArtifactError, ConfigError, DataError, DivergedError
 
 GRAPH = "synthetic:nodes=300,classes=3,features=16"
 
@@ -291,6 +291,25 @@ def test_an_audit_and_a_score_leave_each_other_in_the_manifest(type_in, tmp_path
     again = lqm.load(tmp_path / "a").manifest
     assert again["scores"] == manifest["scores"]
     assert again["audit"]["seed"] == 1
+
+
+def test_an_audit_that_can_not_be_kept_is_shown_and_fails(type_in, tmp_path, monkeypatch):
+    folder = tmp_path / "run\x1b[31m"
+    lqm.condense("digits", method="random", per_class=1, out=folder, show_progress=False)
+    words = ("audit", folder, "--shadows", 0, "--protocol", "tiny", "--references", "none")
+    code, printed, error = type_in(*words)
+    assert code == 0, error
+    assert "\x1b" not in printed + error
+
+    def refuse(*given):
+        raise ArtifactError("the disk is full")
+
+    monkeypatch.setattr("lqm.condensed.condensed_set.write_manifest", refuse)
+    code, printed, error = type_in(*words)
+    assert code == 1
+    assert printed.startswith("10 of 10 images are near copies")
+    assert "was not kept" in error
+    assert "the disk is full" in error
 
 
 def test_a_stream_and_its_memory_are_refused(type_in, tmp_path):

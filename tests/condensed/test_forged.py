@@ -121,8 +121,11 @@ def test_a_data_file_that_is_a_link_or_a_pipe_is_refused(tmp_path):
 
 def test_a_manifest_that_is_a_pipe_or_a_folder_is_refused(tmp_path):
     folder = forge(tmp_path / "set")
+    condensed = lqm.load(folder)
     (folder / "manifest.json").unlink()
     os.mkfifo(folder / "manifest.json")
+    with pytest.raises(lqm.LqmError, match="no regular file"):
+        condensed.save(folder)
     assert "no regular file" in refusal(folder)
     (folder / "manifest.json").unlink()
     (folder / "manifest.json").mkdir()

@@ -1,6 +1,7 @@
 """Audit: what a condensed set gives away of the records that it was made of."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lqm.api.audit_checks import require_again, require_held_out, require_references, require_usable
@@ -16,7 +17,7 @@ from lqm.evaluation.audit.attacks import alike
 from lqm.evaluation.audit.result import OWN, Audit, Measured
 from lqm.evaluation.evaluator import refuse_memory
 from lqm.evaluation.origins import require_fits, source_of
-from lqm.utils.errors import ConfigError
+from lqm.utils.errors import ArtifactError, ConfigError
 from lqm.utils.limits import limited_to
 from lqm.utils.log import warn
 from lqm.utils.memory import memory_for, memory_for_reading
@@ -146,7 +147,10 @@ def audit(
         protocol=rules.name,
         notes=tuple(_notes(len(places.held_out), again if made_again else own_steps, own_steps)),
     )
-    condensed.with_audit(found.entry())
+    try:
+        condensed.with_audit(found.entry())
+    except ArtifactError as error:
+        return replace(found, not_kept=str(error))
     return found
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import tyro
 
 from lqm.cli.arguments import Folder, Name, Run
+from lqm.utils.log import say
 
 _WIDEST = 1000
 
@@ -51,6 +52,7 @@ def audit(
     import lqm
     from lqm.evaluation.audit.result import audit_layout
     from lqm.report.tables import plain_table
+    from lqm.utils.errors import ArtifactError
 
     found = lqm.audit(
         run,
@@ -66,10 +68,12 @@ def audit(
         device=device,
         max_memory=max_memory,
     )
-    print(found.verdict)
+    say(found.verdict)
     console, table = Console(), plain_table(*audit_layout(found))
     wide = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
     Console(width=max(console.width, wide)).print(table)
     for line in found.meaning:
-        print(line)
-    print(f"next: lqm report {quote(str(run))}")
+        say(line)
+    if found.not_kept:
+        raise ArtifactError(f"the audit above was not kept: {found.not_kept}")
+    say(f"next: lqm report {quote(str(run))}")

@@ -65,6 +65,7 @@ class Audit:
         seed: of everything that was drawn.
         protocol: how networks were trained, by name.
         notes: what could not be measured, and why.
+        not_kept: why it is not in the manifest on the disk; empty if it is.
     """
 
     records: str
@@ -76,6 +77,7 @@ class Audit:
     seed: int
     protocol: str
     notes: tuple[str, ...] = ()
+    not_kept: str = ""
 
     @property
     def own(self) -> Measured:
@@ -160,7 +162,9 @@ class Audit:
 
     def entry(self) -> dict[str, Any]:
         """As a manifest stores it."""
-        return asdict(self) | {"verdict": self.verdict, "guarantee": NO_GUARANTEE}
+        stored = asdict(self) | {"verdict": self.verdict, "guarantee": NO_GUARANTEE}
+        del stored["not_kept"]
+        return stored
 
 
 def audit_in(manifest: Mapping[str, Any]) -> Audit | None:
