@@ -1,17 +1,20 @@
 """Audits from end to end, on the digits and on a small graph."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 import torch
 
 import lqm
+from lqm.condensed.privacy import copies_warning
 from lqm.evaluation.audit.attacks import Attack
 from lqm.evaluation.audit.result import audit_in
 from lqm.evaluation.audit.statistics import Estimate
+from lqm.graphs.domain import GRAPHS
 from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
 from lqm.graphs.evaluation import GraphProtocol
+from lqm.images.domain import IMAGES
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.images.sources import Images
 from lqm.utils.errors import ArtifactError, ConfigError, DataError, DivergedError
@@ -351,6 +354,13 @@ def test_export_warns_in_one_line_of_copies(type_in, tmp_path, tiny):
     assert warned(replace(began, manifest=began.manifest | {"audit": free}), "free") == ""
     noise = lqm.condense("digits", per_class=1, settings=tiny | {"init": "noise"}, show_progress=False)
     assert warned(noise, "noise") == ""
+
+
+@pytest.mark.parametrize("domain", [IMAGES, GRAPHS])
+def test_every_method_that_chooses_real_records_is_warned_of_and_no_other(domain):
+    for name, spec in domain.methods.items():
+        warned = copies_warning({"method": name, "settings": {}}, "runs/a")
+        assert (warned is None) == ("init" in {field.name for field in fields(spec.settings)}), name
 
 
 def test_an_audit_of_another_version_is_not_shown_and_breaks_nothing(type_in, tmp_path):
