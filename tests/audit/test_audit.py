@@ -91,7 +91,7 @@ def test_a_set_of_other_records_gives_nothing_away(small):
 
 def test_shadows_make_a_likelihood_ratio_and_are_kept(small, monkeypatch):
     condensed = lqm.condense(small, method="random", per_class=10, show_progress=False)
-    options = {"source": small, "shadows": 8}
+    options = {"source": small, "shadows": 8, "steps": 30}
     first = audit(condensed, "long", **options)
     attacks = first.own.attacks
     assert set(attacks) == {"distance, pixels", "loss", "likelihood-ratio", "control"}
