@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from lqm.engine.randomness import generator
 from lqm.evaluation.audit.attacks import alike, attack, confidence, halves, loss_scores, ratio_scores
-from lqm.evaluation.audit.statistics import area, log_ratio, mean, rate_at, share
+from lqm.evaluation.audit.statistics import area, is_more_often, log_ratio, mean, rate_at, share
 
 scores = st.lists(st.integers(-5, 5), min_size=2, max_size=40).map(
     lambda found: torch.tensor(found, dtype=torch.float64)
@@ -51,6 +51,15 @@ def test_shares_have_the_interval_of_clopper_and_pearson(trials, data):
     expected = stats.binomtest(successes, trials).proportion_ci(method="exact")
     found = share(successes, trials)
     assert (found.low, found.high) == pytest.approx(tuple(expected), abs=1e-9)
+
+
+@given(st.integers(1, 60), st.integers(1, 60), st.data())
+def test_shares_are_compared_by_fishers_exact_test(trials, other_trials, data):
+    one, other = data.draw(st.integers(0, trials)), data.draw(st.integers(0, other_trials))
+    table = [[one, trials - one], [other, other_trials - other]]
+    chance = stats.fisher_exact(table, alternative="greater").pvalue
+    if abs(chance - 0.025) > 1e-9:
+        assert is_more_often(one, trials, other, other_trials) == (chance < 0.025)
 
 
 @given(scores, scores, st.sampled_from([0.05, 0.1, 0.3]))

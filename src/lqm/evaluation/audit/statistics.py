@@ -7,7 +7,7 @@ from math import floor, sqrt
 import torch
 import torch.nn.functional as F  # noqa: N812
 from scipy.optimize import brentq
-from scipy.stats import beta, norm, rankdata
+from scipy.stats import beta, hypergeom, norm, rankdata
 from torch import Tensor
 
 from lqm.engine.randomness import generator
@@ -48,6 +48,17 @@ def share(successes: int, trials: int) -> Estimate:
     low = beta.ppf(tail, successes, trials - successes + 1) if successes else 0.0
     high = beta.ppf(1 - tail, successes + 1, trials - successes) if successes < trials else 1.0
     return Estimate(successes / trials, float(low), float(high))
+
+
+def is_more_often(successes: int, trials: int, others: int, other_trials: int) -> bool:
+    """Whether a share is above another one beyond chance (Fisher's exact test, one-sided at 2.5 %).
+
+    Example:
+        >>> is_more_often(1, 100, 0, 100), is_more_often(10, 100, 0, 100)
+        (False, True)
+    """
+    chance = hypergeom.sf(successes - 1, trials + other_trials, successes + others, trials)
+    return bool(chance <= (1 - _LEVEL) / 2)
 
 
 def area(members: Tensor, others: Tensor) -> Estimate:
