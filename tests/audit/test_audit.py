@@ -350,6 +350,8 @@ def test_export_warns_in_one_line_of_copies(type_in, tmp_path, tiny):
         entry = {"sets": {"condensed": {"copies": copies | {"near": near}}}}
         known = replace(began, manifest=began.manifest | {"audit": entry})
         assert mentioned in warned(known, f"known-{near}")
+    forged = {"sets": {"condensed": {"copies": copies | {"near": float("inf")}}}}
+    assert "lqm audit" in warned(replace(began, manifest=began.manifest | {"audit": forged}), "forged")
     free = {"sets": {"condensed": {"copies": copies | {"near": 0, "traceable": 0}}}}
     assert warned(replace(began, manifest=began.manifest | {"audit": free}), "free") == ""
     noise = lqm.condense("digits", per_class=1, settings=tiny | {"init": "noise"}, show_progress=False)
@@ -363,9 +365,27 @@ def test_every_method_that_chooses_real_records_is_warned_of_and_no_other(domain
         assert (warned is None) == ("init" in {field.name for field in fields(spec.settings)}), name
 
 
-def test_an_audit_of_another_version_is_not_shown_and_breaks_nothing(type_in, tmp_path):
+def test_an_audit_of_another_version_or_a_forged_one_is_not_shown_and_breaks_nothing(type_in, tmp_path):
     condensed = lqm.condense("digits", method="random", per_class=1, out=tmp_path / "a", show_progress=False)
-    condensed.with_audit({"sets": 3})
-    code, _, error = type_in("report", tmp_path / "a")
-    assert code == 0
-    assert "another version" in error
+    entry = audit(condensed).entry()
+    own = entry["sets"]["condensed"]
+    loss = own["attacks"]["loss"]
+    for forged in (
+        {"sets": 3},
+        entry | {"sets": {}},
+        entry | {"sets": {"condensed": own | {"copies": None}}},
+        entry | {"sets": {"condensed": own | {"attacks": {"loss": loss | {"rates": []}}}}},
+        entry | {"sets": {"condensed": own | {"copies": own["copies"] | {"near": 0, "traceable": 10**299}}}},
+    ):
+        condensed.with_audit(forged)
+        code, _, error = type_in("report", tmp_path / "a")
+        assert code == 0, error
+        assert "another version" in error
+    condensed.with_audit(entry)
+    assert "another version" not in type_in("report", tmp_path / "a")[2]
+
+
+def test_the_verdict_says_how_many_held_out_records_are_as_near(noise):
+    found = audit(noise)
+    copies = replace(found.own.copies, near=3, near_held_out=0.25)
+    assert "25 %" in replace(found, sets={"condensed": replace(found.own, copies=copies)}).verdict
