@@ -146,6 +146,7 @@ def test_what_is_loaded_shown_and_exported_is_named_by_paths(tmp_path, value):
     for function in (
         lqm.load,
         lqm.evaluate,
+        lqm.audit,
         lqm.write_report,
         condensed.save,
         lambda path: lqm.write_figures(tmp_path / "set", path),
@@ -158,6 +159,9 @@ def test_what_is_loaded_shown_and_exported_is_named_by_paths(tmp_path, value):
         lambda path: lqm.evaluate(condensed, baselines=path),
         lambda path: lqm.evaluate(condensed, protocol=path),
         lambda path: lqm.evaluate(condensed, data_dir=path),
+        lambda path: lqm.audit(condensed, references=path),
+        lambda path: lqm.audit(condensed, device=path),
+        lambda path: lqm.audit(condensed, data_dir=path),
         lambda path: lqm.evaluate(condensed, seed=path if isinstance(path, str | list) else "x"),
     ):
         with pytest.raises(LqmError) as refused:

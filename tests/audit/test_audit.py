@@ -1,18 +1,23 @@
 """Audits from end to end, on the digits and on a small graph."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 import torch
 
 import lqm
+from lqm.condensed.privacy import copies_warning
+from lqm.evaluation.audit.attacks import Attack
 from lqm.evaluation.audit.result import audit_in
+from lqm.evaluation.audit.statistics import Estimate
+from lqm.graphs.domain import GRAPHS
 from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
 from lqm.graphs.evaluation import GraphProtocol
+from lqm.images.domain import IMAGES
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.images.sources import Images
-from lqm.utils.errors import ConfigError, DataError, DivergedError
+from lqm.utils.errors import ArtifactError, ConfigError, DataError, DivergedError
 
 GRAPH = "synthetic:nodes=300,classes=3,features=16"
 
@@ -49,7 +54,8 @@ def audit(condensed, protocol="tiny", **options):
 
 def test_random_real_images_are_copies_and_noise_is_not(noise, tmp_path):
     chosen = lqm.condense("digits", method="random", per_class=2, out=tmp_path / "r", show_progress=False)
-    found = audit(chosen, references=("random",))
+    found = audit(chosen, references="random,random")
+    assert list(found.sets) == ["condensed", "random"]
     copies = found.own.copies
     assert (copies.exact, copies.near, copies.traceable) == (20, 20, 20)
     assert all(gap.nearer.value == 1 for gap in found.own.gaps.values())
@@ -85,7 +91,7 @@ def test_a_set_of_other_records_gives_nothing_away(small):
 
 def test_shadows_make_a_likelihood_ratio_and_are_kept(small, monkeypatch):
     condensed = lqm.condense(small, method="random", per_class=10, show_progress=False)
-    options = {"source": small, "shadows": 8}
+    options = {"source": small, "shadows": 8, "steps": 30}
     first = audit(condensed, "long", **options)
     attacks = first.own.attacks
     assert set(attacks) == {"distance, pixels", "loss", "likelihood-ratio", "control"}
@@ -173,6 +179,10 @@ def test_dp_sgd_without_opacus_is_one_sentence(noise, monkeypatch):
         ({"canaries": 1000}, "355"),
         ({"steps": 0}, "steps"),
         ({"epsilon": 0}, "epsilon"),
+        ({"epsilon": "x"}, "epsilon"),
+        ({"references": 3}, "references"),
+        ({"device": 5}, "device"),
+        ({"data_dir": 5}, "data_dir"),
         ({"references": "full"}, "reference"),
         ({"protocol": "no"}, "protocol"),
     ],
@@ -222,6 +232,37 @@ def test_a_graph_without_held_out_nodes_and_dp_sgd_on_nodes_are_refused():
         audit(condensed, source=bare, references=("dp",))
 
 
+def test_the_verdict_says_how_many_tests_told_and_that_one_may_be_chance(noise):
+    found = audit(noise)
+    told, guess = Estimate(0.6, 0.55, 0.65), Estimate(0.5, 0.4, 0.6)
+
+    def verdict(**areas):
+        attacks = {name: Attack(50, 50, area, (None, None)) for name, area in areas.items()}
+        own = replace(found.own, gaps={}, attacks=attacks, copies=replace(found.own.copies, traceable=0))
+        return replace(found, sets={"condensed": own}).verdict
+
+    assert "none of 2 tests" in verdict(loss=guess, ratio=guess)
+    assert "1 of 2 tests" in verdict(loss=told, ratio=guess)
+    assert "chance" in verdict(loss=told, ratio=guess)
+    assert "2 of 2 tests" in verdict(loss=told, ratio=told)
+    assert "chance" not in verdict(loss=told, ratio=told)
+
+
+def test_the_loss_attack_counts_only_beyond_its_control(noise):
+    found = audit(noise)
+    area, rate = Estimate(0.52, 0.48, 0.56), Estimate(0.2, 0.15, 0.25)
+
+    def findings(**attacks):
+        return replace(found, sets={"condensed": replace(found.own, gaps={}, attacks=attacks)}).findings
+
+    by_rate, plain = (Attack(500, 500, area, (one, None)) for one in (rate, Estimate(0.01, 0, 0.02)))
+    assert findings(loss=by_rate, control=plain) == ["the loss attack"]
+    assert findings(loss=by_rate, control=by_rate) == []
+    by_area = Attack(500, 500, Estimate(0.6, 0.55, 0.65), (None, None))
+    assert findings(loss=by_area, control=plain) == ["the loss attack"]
+    assert findings(loss=by_area, control=by_area) == []
+
+
 def test_the_command_says_the_verdict_first_and_that_it_is_no_guarantee(type_in, tmp_path):
     folder = tmp_path / "run"
     lqm.condense("digits", method="random", per_class=1, out=folder, show_progress=False)
@@ -253,6 +294,25 @@ def test_an_audit_and_a_score_leave_each_other_in_the_manifest(type_in, tmp_path
     again = lqm.load(tmp_path / "a").manifest
     assert again["scores"] == manifest["scores"]
     assert again["audit"]["seed"] == 1
+
+
+def test_an_audit_that_can_not_be_kept_is_shown_and_fails(type_in, tmp_path, monkeypatch):
+    folder = tmp_path / "run\x1b[31m"
+    lqm.condense("digits", method="random", per_class=1, out=folder, show_progress=False)
+    words = ("audit", folder, "--shadows", 0, "--protocol", "tiny", "--references", "none")
+    code, printed, error = type_in(*words)
+    assert code == 0, error
+    assert "\x1b" not in printed + error
+
+    def refuse(*given):
+        raise ArtifactError("the disk is full")
+
+    monkeypatch.setattr("lqm.condensed.condensed_set.write_manifest", refuse)
+    code, printed, error = type_in(*words)
+    assert code == 1
+    assert printed.startswith("10 of 10 images are near copies")
+    assert "was not kept" in error
+    assert "the disk is full" in error
 
 
 def test_a_stream_and_its_memory_are_refused(type_in, tmp_path):
@@ -290,15 +350,42 @@ def test_export_warns_in_one_line_of_copies(type_in, tmp_path, tiny):
         entry = {"sets": {"condensed": {"copies": copies | {"near": near}}}}
         known = replace(began, manifest=began.manifest | {"audit": entry})
         assert mentioned in warned(known, f"known-{near}")
+    forged = {"sets": {"condensed": {"copies": copies | {"near": float("inf")}}}}
+    assert "lqm audit" in warned(replace(began, manifest=began.manifest | {"audit": forged}), "forged")
     free = {"sets": {"condensed": {"copies": copies | {"near": 0, "traceable": 0}}}}
     assert warned(replace(began, manifest=began.manifest | {"audit": free}), "free") == ""
     noise = lqm.condense("digits", per_class=1, settings=tiny | {"init": "noise"}, show_progress=False)
     assert warned(noise, "noise") == ""
 
 
-def test_an_audit_of_another_version_is_not_shown_and_breaks_nothing(type_in, tmp_path):
+@pytest.mark.parametrize("domain", [IMAGES, GRAPHS])
+def test_every_method_that_chooses_real_records_is_warned_of_and_no_other(domain):
+    for name, spec in domain.methods.items():
+        warned = copies_warning({"method": name, "settings": {}}, "runs/a")
+        assert (warned is None) == ("init" in {field.name for field in fields(spec.settings)}), name
+
+
+def test_an_audit_of_another_version_or_a_forged_one_is_not_shown_and_breaks_nothing(type_in, tmp_path):
     condensed = lqm.condense("digits", method="random", per_class=1, out=tmp_path / "a", show_progress=False)
-    condensed.with_audit({"sets": 3})
-    code, _, error = type_in("report", tmp_path / "a")
-    assert code == 0
-    assert "another version" in error
+    entry = audit(condensed).entry()
+    own = entry["sets"]["condensed"]
+    loss = own["attacks"]["loss"]
+    for forged in (
+        {"sets": 3},
+        entry | {"sets": {}},
+        entry | {"sets": {"condensed": own | {"copies": None}}},
+        entry | {"sets": {"condensed": own | {"attacks": {"loss": loss | {"rates": []}}}}},
+        entry | {"sets": {"condensed": own | {"copies": own["copies"] | {"near": 0, "traceable": 10**299}}}},
+    ):
+        condensed.with_audit(forged)
+        code, _, error = type_in("report", tmp_path / "a")
+        assert code == 0, error
+        assert "another version" in error
+    condensed.with_audit(entry)
+    assert "another version" not in type_in("report", tmp_path / "a")[2]
+
+
+def test_the_verdict_says_how_many_held_out_records_are_as_near(noise):
+    found = audit(noise)
+    copies = replace(found.own.copies, near=3, near_held_out=0.25)
+    assert "25 %" in replace(found, sets={"condensed": replace(found.own, copies=copies)}).verdict

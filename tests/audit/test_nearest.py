@@ -65,6 +65,30 @@ def test_copies_are_counted_and_held_out_records_beside_them():
     assert duplicated.near_held_out == 1
 
 
+def test_a_record_or_two_of_a_set_that_happen_to_be_traceable_do_not_tell():
+    train, held_out = torch.rand(200, 64), torch.rand(150, 64)
+    own = torch.rand(50, 64)
+    own[0] = train[0]
+    found = count_copies([view(own, train, held_out)], 50, PIXELS)
+    assert (found.traceable, found.traceable_held_out, found.held_out) == (1, 0, 150)
+    assert not found.tells
+    own[:10] = train[:10]
+    assert count_copies([view(own, train, held_out)], 50, PIXELS).tells
+
+
+def test_held_out_records_count_by_any_view_as_those_of_the_set_do():
+    """Each record, of the set and held-out, is a copy by one of two views: the shares are equal."""
+    train, apart = torch.rand(100, 64), torch.rand(100, 64) + 5
+    even = (torch.arange(100) % 2 == 0)[:, None]
+    views = [
+        view(own, train, own) for own in (torch.where(even, train, apart), torch.where(even, apart, train))
+    ]
+    found = count_copies(views, 100, PIXELS)
+    assert (found.near, found.near_held_out) == (100, 1)
+    assert (found.traceable, found.traceable_held_out) == (100, 1)
+    assert not found.tells
+
+
 def test_the_cells_of_mosaics_are_compared_with_real_images_made_small(digits):
     chosen = (
         digits.train.images[:8].float() / 255

@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from lqm.engine.randomness import generator
 from lqm.evaluation.audit.attacks import alike, attack, confidence, halves, loss_scores, ratio_scores
-from lqm.evaluation.audit.statistics import area, log_ratio, mean, rate_at, share
+from lqm.evaluation.audit.statistics import area, is_more_often, log_ratio, mean, rate_at, share
 
 scores = st.lists(st.integers(-5, 5), min_size=2, max_size=40).map(
     lambda found: torch.tensor(found, dtype=torch.float64)
@@ -53,6 +53,15 @@ def test_shares_have_the_interval_of_clopper_and_pearson(trials, data):
     assert (found.low, found.high) == pytest.approx(tuple(expected), abs=1e-9)
 
 
+@given(st.integers(1, 60), st.integers(1, 60), st.data())
+def test_shares_are_compared_by_fishers_exact_test(trials, other_trials, data):
+    one, other = data.draw(st.integers(0, trials)), data.draw(st.integers(0, other_trials))
+    table = [[one, trials - one], [other, other_trials - other]]
+    chance = stats.fisher_exact(table, alternative="greater").pvalue
+    if abs(chance - 0.025) > 1e-9:
+        assert is_more_often(one, trials, other, other_trials) == (chance < 0.025)
+
+
 @given(scores, scores, st.sampled_from([0.05, 0.1, 0.3]))
 def test_the_rate_is_the_best_of_sklearns_curve_at_so_many_false_positives(members, others, rate):
     found = rate_at(members, others, rate)
@@ -64,18 +73,32 @@ def test_the_rate_is_the_best_of_sklearns_curve_at_so_many_false_positives(membe
     assert found.low <= found.value <= found.high
 
 
-def test_the_interval_of_a_rate_counts_the_threshold_as_an_estimate():
-    """Where nothing tells members, the true rate is the false one; the exact interval alone misses it."""
+@pytest.mark.parametrize(("counts", "rate"), [((1000, 200), 0.05), ((1000, 100), 0.01), ((1000, 40), 0.025)])
+def test_the_interval_of_a_rate_counts_the_threshold_as_an_estimate(counts, rate):
+    """Where nothing tells members, the true rate is the false one; the exact interval alone misses it.
+
+    So does one by resamples where a single record is above the threshold: none reaches beyond it.
+    """
     draws = np.random.default_rng(0)
-    held, exact = 0, 0
+    above, exact = 0, 0
     for _ in range(100):
-        members, others = (torch.from_numpy(draws.normal(size=count)) for count in (1000, 200))
-        found = rate_at(members, others, 0.05)
-        held += found.low <= 0.05 <= found.high
-        alone = share(round(found.value * 1000), 1000)
-        exact += alone.low <= 0.05 <= alone.high
+        members, others = (torch.from_numpy(draws.normal(size=count)) for count in counts)
+        found = rate_at(members, others, rate)
+        above += found.low > rate
+        exact += share(round(found.value * len(members)), len(members)).low > rate
+        assert found.high > 0
+    assert above <= 6
+    assert exact > 10
+
+
+def test_the_interval_of_a_rate_holds_the_true_one_where_members_are_told():
+    draws, truth = np.random.default_rng(0), 1 - stats.norm.cdf(stats.norm.ppf(0.98) - 1)
+    held = 0
+    for _ in range(100):
+        members, others = (torch.from_numpy(draws.normal(mu, 1, 300)) for mu in (1, 0))
+        found = rate_at(members, others, 0.02)
+        held += found.low <= truth <= found.high
     assert held > 90
-    assert exact < 80
 
 
 def test_too_few_others_give_no_rate():

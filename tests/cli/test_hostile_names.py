@@ -52,6 +52,8 @@ def test_every_command_shows_hostile_names_by_their_escapes(type_in, tmp_path, p
         (*condense, "--seed", 1),
         ("evaluate", run, "--protocol", f"x{HOSTILE}"),
         ("evaluate", run, "--baselines", f"x{HOSTILE}"),
+        ("audit", run, "--references", f"x{HOSTILE}"),
+        ("audit", run, "--source", f"x{HOSTILE}"),
         ("compare", run),
         ("runs", tmp_path),
         ("export", run, "--to", "npz", "--out", tmp_path / f"set{HOSTILE}.npz"),

@@ -121,8 +121,11 @@ def test_a_data_file_that_is_a_link_or_a_pipe_is_refused(tmp_path):
 
 def test_a_manifest_that_is_a_pipe_or_a_folder_is_refused(tmp_path):
     folder = forge(tmp_path / "set")
+    condensed = lqm.load(folder)
     (folder / "manifest.json").unlink()
     os.mkfifo(folder / "manifest.json")
+    with pytest.raises(lqm.LqmError, match="no regular file"):
+        condensed.save(folder)
     assert "no regular file" in refusal(folder)
     (folder / "manifest.json").unlink()
     (folder / "manifest.json").mkdir()
@@ -211,11 +214,11 @@ def test_a_score_of_other_classes_or_a_protocol_that_lacks_a_part_is_one_sentenc
     ):
         folder = forge(tmp_path / f"set-{number}", changed(field, value))
         lqm.load(folder)
-        for command in ("compare", "report", "evaluate"):
+        for command in ("compare", "report", "evaluate", "audit"):
             assert_refused(type_in(command, folder), field.split(".")[-1])
 
 
-@pytest.mark.parametrize("command", ["evaluate", "report", "figures"])
+@pytest.mark.parametrize("command", ["evaluate", "audit", "report", "figures"])
 def test_a_set_that_says_it_is_of_data_of_another_shape_is_refused(tmp_path, digits, type_in, command):
     source = changed("source", digits.record)
     folder = forge(tmp_path / "set", source)

@@ -117,7 +117,7 @@ def test_a_folder_that_cant_be_looked_into_is_named(runs, monkeypatch, capsys):
     assert "shut is left out" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["report", "compare", "figures", "evaluate", "export"])
+@pytest.mark.parametrize("command", ["report", "compare", "figures", "evaluate", "audit", "export"])
 def test_no_command_ends_in_a_traceback(runs, type_in, command, tmp_path):
     more = {"figures": ["--to", tmp_path / "to"], "export": ["--to", "npz", "--out", tmp_path / "out.npz"]}
     for folder in sorted(runs.iterdir()):

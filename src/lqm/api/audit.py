@@ -1,26 +1,26 @@
 """Audit: what a condensed set gives away of the records that it was made of."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import torch
-
+from lqm.api.audit_checks import require_again, require_held_out, require_references, require_usable
 from lqm.api.audit_work import Subject, Work, subject_of
+from lqm.api.checking import check_options
 from lqm.api.domains import domain_of_set
-from lqm.api.recondense import plan_again
 from lqm.api.requests import SourceLike
-from lqm.condensed import CondensedSet, load
+from lqm.condensed import CondensedSet, load_described
 from lqm.engine import resolve_device
 from lqm.engine.compute import Compute
 from lqm.engine.progress import Progress
-from lqm.evaluation.audit.attacks import Places, alike, halves
-from lqm.evaluation.audit.auditor import Auditor
+from lqm.evaluation.audit.attacks import alike
 from lqm.evaluation.audit.result import OWN, Audit, Measured
 from lqm.evaluation.evaluator import refuse_memory
-from lqm.evaluation.origins import source_of
-from lqm.utils.errors import ConfigError, DataError
+from lqm.evaluation.origins import require_fits, source_of
+from lqm.utils.errors import ArtifactError, ConfigError
+from lqm.utils.limits import limited_to
 from lqm.utils.log import warn
+from lqm.utils.memory import memory_for, memory_for_reading
 from lqm.utils.names import choose
 from lqm.utils.sentences import counted
 from lqm.utils.settings import Count, Positive, check
@@ -32,6 +32,7 @@ _STEPS, _ATTACKED = 100, 10_000
 _FEWEST, _MOST = 4, 1000
 
 
+@memory_for("auditing", "give a protocol with a smaller network, or leave shadows and references out")
 def audit(
     condensed: str | Path | CondensedSet,
     *,
@@ -45,6 +46,7 @@ def audit(
     data_dir: str | Path | None = None,
     seed: int = 0,
     device: str = "auto",
+    max_memory: str | int | None = None,
     show_progress: bool = True,
 ) -> Audit:
     """Measure what a condensed set gives away of its training records, and store it in the manifest.
@@ -66,6 +68,7 @@ def audit(
         data_dir: where named sources are, if they have moved.
         seed: of everything that is drawn.
         device: `auto`, `cpu`, `cuda`, `cuda:1`, ...
+        max_memory: the most that the content of a file may take, such as `4GB`.
         show_progress: whether to show the work and the time left.
 
     Raises:
@@ -78,35 +81,46 @@ def audit(
                 f"{name} = {value} can't be used: it should be 0, or even and from {_FEWEST} to {_MOST}"
             )
     check("steps", steps, Count | None)
-    check("seed", seed, int)
-    check("epsilon", float(epsilon), Positive)
-    names = [name for name in references.split(",") if name] if isinstance(references, str) else references
-    for name in names:
-        choose(name, dict.fromkeys(REFERENCES), "reference")
+    check("epsilon", epsilon, Positive)
+    check_options(
+        references=references,
+        protocol=protocol,
+        source=source,
+        data_dir=data_dir,
+        seed=seed,
+        device=device,
+        show_progress=show_progress,
+    )
+    names = _distinct(references)
     where = resolve_device(device)
-    condensed = condensed if isinstance(condensed, CondensedSet) else load(condensed)
+    condensed = condensed if isinstance(condensed, CondensedSet) else load_described(condensed)
     refuse_memory(condensed.manifest)
-    _require_usable(condensed)
+    require_usable(condensed)
     domain = domain_of_set(condensed)
     evaluator, auditor = domain.evaluator, domain.auditor
     rules = (
         choose(protocol, evaluator.protocols, "protocol") if protocol else evaluator.protocol_of(condensed)
     )
-    _require_references(auditor, condensed, names)
-    data = source_of(evaluator, condensed.manifest, source, data_dir)
+    require_references(auditor, condensed, names)
+    with limited_to(max_memory), memory_for_reading(source or condensed.manifest["source"]["name"]):
+        data = source_of(evaluator, condensed.manifest, source, data_dir)
+    require_fits(condensed, data)
     labels = auditor.labels(data)
-    _require_held_out(labels, data.name)
+    require_held_out(labels, data.name)
     own_steps = condensed.manifest["steps"]
-    again = steps or min(own_steps, _STEPS)
-    made_again = shadows or canaries or "noise" in names
+    # What is chosen among real records is chosen in one step.
+    learned = "init" in condensed.manifest["settings"]
+    again = steps if steps and learned else min(own_steps, _STEPS)
+    made_again = shadows + 2 * bool(canaries) + ("noise" in names)
     places = alike(*labels, _ATTACKED, seed)
-    _require_again(condensed, data, auditor, places, shadows, canaries, names, again, seed, where)
+    require_again(condensed, data, auditor, places, shadows, canaries, names, again, seed, where)
     how, _ = evaluator.decide(data, rules, condensed, where)
     total = rules.networks * (1 + sum(name != "dp" for name in names)) + shadows
     total += sum(name in ("noise", "dp") for name in names) + 2 * bool(canaries)
-    if show_progress and (shadows or canaries):
-        sets = counted(shadows + 2 * bool(canaries), "set", "sets")
-        warn(f"{sets} of {again:,} steps will be condensed again; --shadows 0 leaves the shadows out")
+    if show_progress and made_again:
+        sets = counted(made_again, "set", "sets")
+        instead = "; --shadows 0 leaves the shadows out" if shadows else ""
+        warn(f"{sets} of {again:,} steps will be condensed again{instead}")
     with Progress("audit", total, shown=show_progress) as bar:
         finished = iter(range(1, total + 1))
         work = Work(
@@ -135,7 +149,10 @@ def audit(
         protocol=rules.name,
         notes=tuple(_notes(len(places.held_out), again if made_again else own_steps, own_steps)),
     )
-    condensed.with_audit(found.entry())
+    try:
+        condensed.with_audit(found.entry())
+    except ArtifactError as error:
+        return replace(found, not_kept=str(error))
     return found
 
 
@@ -152,73 +169,13 @@ def _measure(
     return sets
 
 
-def _require_usable(condensed: CondensedSet) -> None:
-    if not condensed.data.isfinite().all():
-        raise DataError("this set holds NaN or infinity, so nothing can be compared with it; condense again")
-    if len(condensed.class_names) < 2:
-        raise DataError("this set has one class, and the attacks of an audit need two or more")
-
-
-def _require_held_out(labels: Places, name: str) -> None:
-    if not len(labels.held_out):
-        raise DataError(
-            f"'{name}' has no held-out (test) records, and an audit compares with these; "
-            "name a source that has some"
-        )
-    if not torch.isin(labels.held_out, labels.train).any():
-        raise DataError(f"no class of '{name}' has training and held-out records; an audit compares these")
-
-
-def _require_references(auditor: Auditor, condensed: CondensedSet, references: Sequence[str]) -> None:
-    if "noise" in references and "init" not in condensed.manifest["settings"]:
-        raise ConfigError(
-            f"method '{condensed.manifest['method']}' chooses real records and has no init by noise; "
-            "leave the reference noise out"
-        )
-    if "dp" in references and auditor.private is None:
-        raise ConfigError(
-            "DP-SGD clips the gradient of each record, and message passing mixes those of many nodes; "
-            "the reference dp is for images"
-        )
-    if "dp" in references:
-        from lqm.images.private import require_opacus
-
-        require_opacus()
-
-
-def _require_again(
-    condensed: CondensedSet,
-    source: Any,
-    auditor: Auditor,
-    places: Places,
-    shadows: int,
-    canaries: int,
-    references: Sequence[str],
-    steps: int,
-    seed: int,
-    device: torch.device,
-) -> None:
-    """Refuse what could not be condensed again, before any network is trained."""
-    options: dict[str, Any] = {"steps": steps, "seed": seed, "device": device}
-    if canaries > len(auditor.labels(source).held_out):
-        held_out = len(auditor.labels(source).held_out)
-        raise ConfigError(f"canaries = {canaries} can't be used: there are {held_out} held-out records")
-    if shadows:
-        labels = auditor.labels(source)
-        pool = torch.cat([own[chosen] for own, chosen in zip(labels, places, strict=True)])
-        for chosen in halves(pool, shadows, seed)[:2]:
-            members = chosen[: len(places.train)], chosen[len(places.train) :]
-            half = Places(*(own[some] for own, some in zip(places, members, strict=True)))
-            try:
-                plan_again(condensed.manifest, auditor.made_of(source, half), **options)
-            except DataError as error:
-                raise ConfigError(
-                    f"half of the records is too little for a shadow set ({error}); give --shadows 0"
-                ) from error
-    elif canaries:
-        plan_again(condensed.manifest, source, **options)
-    if "noise" in references:
-        plan_again(condensed.manifest, source, **options, init="noise")
+def _distinct(references: str | Sequence[str]) -> list[str]:
+    """The names of references, each once."""
+    given = references.split(",") if isinstance(references, str) else references
+    names = [*dict.fromkeys(name for name in given if name)]
+    for name in names:
+        choose(name, dict.fromkeys(REFERENCES), "reference")
+    return names
 
 
 def _notes(others: int, steps: int, own_steps: int) -> list[str]:

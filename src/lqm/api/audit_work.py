@@ -98,10 +98,10 @@ class Work:
         The networks on these sets owe nothing to which records the audited set was made of: by the loss of
         all of them, in half of which each record is, the control tells whether the two sides differ anyway.
         """
-        inside, members = halves(self._labels(), shadows, self.seed), len(self.places.train)
+        inside = halves(self._labels(), shadows, self.seed)
         found = []
         for number, chosen in enumerate(inside):
-            half = Places(self.places.train[chosen[:members]], self.places.held_out[chosen[members:]])
+            half = self.places.only(chosen)
             key = self._again_key | {"half": _digest(chosen)}
 
             def of_shadow(half: Places = half, number: int = _SHADOWS + number) -> Tensor:
@@ -206,8 +206,7 @@ class Work:
         return found
 
     def _labels(self) -> Tensor:
-        labels = self.auditor.labels(self.source)
-        return torch.cat([own[places] for own, places in zip(labels, self.places, strict=True)])
+        return self.places.of(self.auditor.labels(self.source))
 
     def _by_distance(self, view: View) -> Attack:
         """The attack on the set itself: a record near to one of the set's is supposed to be a member."""

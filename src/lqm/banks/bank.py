@@ -19,15 +19,6 @@ from lqm.utils.errors import ArtifactError
 from lqm.utils.files import short_hash, write_atomically
 from lqm.utils.log import warn
 
-_TYPES: dict[str, type] = {
-    "source": dict,
-    "settings": dict,
-    "method": str,
-    "seed": int,
-    "max_per_class": int,
-    "epochs": int,
-}
-
 
 @dataclass(frozen=True)
 class BankKind:

@@ -6,6 +6,7 @@ from typing import Annotated
 import tyro
 
 from lqm.cli.arguments import Folder, Name, Run
+from lqm.utils.log import say
 
 _WIDEST = 1000
 
@@ -24,6 +25,7 @@ def audit(
     data_dir: Folder = None,
     seed: int = 0,
     device: str = "auto",
+    max_memory: Annotated[str | None, tyro.conf.arg(metavar="SIZE", help_behavior_hint="")] = None,
 ) -> None:
     """Find out what a condensed set gives away of its training records: copies, and who was among them.
 
@@ -42,6 +44,7 @@ def audit(
         data_dir: Where the named sources are, if they have moved.
         seed: Of everything that is drawn.
         device: Where to compute: auto, cpu, cuda, ...
+        max_memory: The most that the content of a file may take, such as 4GB.
     """
     from rich.console import Console
     from rich.measure import Measurement
@@ -49,6 +52,7 @@ def audit(
     import lqm
     from lqm.evaluation.audit.result import audit_layout
     from lqm.report.tables import plain_table
+    from lqm.utils.errors import ArtifactError
 
     found = lqm.audit(
         run,
@@ -62,11 +66,14 @@ def audit(
         data_dir=data_dir,
         seed=seed,
         device=device,
+        max_memory=max_memory,
     )
-    print(found.verdict)
+    say(found.verdict)
     console, table = Console(), plain_table(*audit_layout(found))
     wide = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
     Console(width=max(console.width, wide)).print(table)
     for line in found.meaning:
-        print(line)
-    print(f"next: lqm report {quote(str(run))}")
+        say(line)
+    if found.not_kept:
+        raise ArtifactError(f"the audit above was not kept: {found.not_kept}")
+    say(f"next: lqm report {quote(str(run))}")

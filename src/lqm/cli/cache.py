@@ -17,11 +17,13 @@ def cache(
 
     Example: lqm cache --clean images --older-than 30d
 
-    Decoded images, graphs and the scores of networks are kept in LQM_CACHE, else in .cache/lqm of the home
-    folder, up to LQM_CACHE_LIMIT (default 20GB); what was used longest ago goes first.
+    Decoded images, graphs, scores of networks, overlaps of test with training images and sets that audits
+    condensed are kept in LQM_CACHE, else in .cache/lqm of the home folder, up to LQM_CACHE_LIMIT (default
+    20GB); what was used longest ago goes first.
 
     Args:
-        clean: Delete files of one kind: images, graphs, scores; or all. They are made again when needed.
+        clean: Delete files of one kind: images, graphs, scores, overlaps, condensed-again; or all. They
+            are made again when needed.
         older_than: Of these, only files that were not used for so long, such as 30d or 12h.
     """
     import time

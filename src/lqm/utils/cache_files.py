@@ -1,7 +1,7 @@
 """The files of the cache: what is there, what has to go beyond its limit, and what the user wants gone.
 
 Only plain files of our names in our folders are counted or deleted: no link, nothing of another program's. A
-file that a process has mapped stays whole for it after it is deleted.
+file that a process is reading stays whole for it after it is deleted.
 """
 
 import contextlib

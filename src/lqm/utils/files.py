@@ -55,11 +55,18 @@ def temporary_file(folder: Path, name: str) -> Iterator[tuple[Path, BinaryIO]]:
             path.unlink(missing_ok=True)
 
 
-def read_whole(path: Path) -> bytes:
-    """The bytes of a regular file, unless they are too many; OSError if it is something else."""
+def read_whole(path: Path, *, copies: int = 1, first: int | None = None) -> bytes:
+    """The bytes of a regular file, unless they are too many; OSError if it is something else.
+
+    Args:
+        path: the file.
+        copies: how many times as much memory as the file has bytes the reading takes.
+        first: read so many bytes at most; all if not given.
+    """
     with open_regular(path) as file:
-        require_memory(size := size_of(file), f"the content of {path}")
-        return file.read(size)
+        wanted = size_of(file) if first is None else min(first, size_of(file))
+        require_memory(copies * wanted, f"the content of {path}")
+        return file.read(wanted)
 
 
 def size_of(file: BinaryIO) -> int:

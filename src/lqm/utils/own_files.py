@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from lqm.utils.errors import ArtifactError
-from lqm.utils.files import open_regular, size_of
+from lqm.utils.files import read_whole
 from lqm.utils.limits import require_memory
 from lqm.utils.sentences import first_line
 from lqm.utils.terminal import shown
@@ -30,8 +30,8 @@ def read_plain_file(
         path: the file.
         remedy: what to do if it can't be read, for the sentence.
         follow: whether it may be a symbolic link.
-        copies: how many times as much memory as the file has bytes the reading takes.
-        first: read so many bytes at most; all if not given.
+        copies: see `read_whole`.
+        first: see `read_whole`.
 
     Raises:
         FileNotFoundError: when there is none, or NotADirectoryError.
@@ -41,10 +41,7 @@ def read_plain_file(
     if not follow and path.is_symlink():
         raise ArtifactError(f"{path} is a symbolic link and not a file of the folder; {remedy}")
     try:
-        with open_regular(path) as file:
-            wanted = size_of(file) if first is None else min(first, size_of(file))
-            require_memory(copies * wanted, str(path))
-            return file.read(wanted)
+        return read_whole(path, copies=copies, first=first)
     except (FileNotFoundError, NotADirectoryError):
         raise
     except (OSError, ValueError) as error:

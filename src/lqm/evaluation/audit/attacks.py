@@ -1,5 +1,6 @@
 """Membership inference: does a record's score tell whether it was among those that a set was made of?"""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,8 +35,19 @@ class Attack:
     @property
     def tells(self) -> bool:
         """Whether the interval of the area, or of the share that is found, is above a guess."""
-        rates = zip(self.rates, FALSE_RATES, strict=True)
-        return self.area.low > 0.5 or any(found is not None and found.low > rate for found, rate in rates)
+        return self._above(0.5, FALSE_RATES)
+
+    def tells_more_than(self, control: "Attack") -> bool:
+        """Whether it is above what a control reaches, too."""
+        rates = (
+            max(rate, found.value) if found else rate
+            for found, rate in zip(control.rates, FALSE_RATES, strict=True)
+        )
+        return self._above(max(0.5, control.area.value), rates)
+
+    def _above(self, area: float, rates: Iterable[float]) -> bool:
+        shares = zip(self.rates, rates, strict=True)
+        return self.area.low > area or any(found is not None and found.low > rate for found, rate in shares)
 
 
 class Places(NamedTuple):
@@ -43,6 +55,15 @@ class Places(NamedTuple):
 
     train: Tensor
     held_out: Tensor
+
+    def of(self, values: "Places") -> Tensor:
+        """Values of the records at these places, such as their labels; those of training first."""
+        return torch.cat([own[chosen] for own, chosen in zip(values, self, strict=True)])
+
+    def only(self, chosen: Tensor) -> "Places":
+        """Those that are chosen, bool [N], of both sides one after the other."""
+        members = len(self.train)
+        return Places(self.train[chosen[:members]], self.held_out[chosen[members:]])
 
 
 def attack(members: Tensor, others: Tensor) -> Attack:

@@ -8,11 +8,13 @@ import torch
 from torch import Tensor
 
 from lqm.engine.randomness import generator
-from lqm.evaluation.audit.statistics import Estimate, mean, share
+from lqm.evaluation.audit.statistics import Estimate, is_more_often, mean, share
 
 # Values of real records that are held at a time, and differences of pairs.
 _CHUNK = 1 << 22
 _SHUFFLES = 1000
+# Held-out records that are looked at beside those of a small set.
+_HELD_OUT = 1000
 _NO_DISTANCE = 1e-12
 
 
@@ -87,6 +89,7 @@ class Copies:
         traceable: whose nearest training record is less than half as far as the second nearest.
         near_held_out: share of held-out records that are within the bound of a training record too.
         traceable_held_out: share of held-out records that are traceable in the same way.
+        held_out: how many held-out records these shares are of.
     """
 
     records: int
@@ -95,11 +98,13 @@ class Copies:
     traceable: int
     near_held_out: float
     traceable_held_out: float
+    held_out: int = 100
 
     @property
     def tells(self) -> bool:
-        """Whether more records are traceable than of those that the set has never met."""
-        return share(self.traceable, self.records).low > self.traceable_held_out
+        """Whether more records are traceable than of those that the set has never met, beyond chance."""
+        others = round(self.traceable_held_out * self.held_out)
+        return is_more_often(self.traceable, self.records, others, self.held_out)
 
 
 @dataclass(frozen=True)
@@ -158,19 +163,22 @@ def count_copies(views: Sequence[View], records: int, bounds: Bounds, seed: int 
     """The copies among a set's records, by any of several views."""
     least = torch.full((records,), torch.inf, dtype=torch.float64)
     traceable = torch.zeros(records, dtype=torch.bool)
-    expected = torch.zeros(2, dtype=torch.float64)
+    # Of each held-out record as well: by any of the views, as it counts for the set's own.
+    order = torch.randperm(views[0].held_out.count, generator=generator(seed, "expected copies"))
+    sample = order[: max(records, _HELD_OUT)]
+    expected = torch.zeros(2, len(sample), dtype=torch.bool)
     for view in views:
         found = find_nearest(view.own, view.train, bounds)
         each = found.least[:, None].expand_as(view.of)
         least = least.scatter_reduce(0, view.of.flatten(), each.flatten(), "amin")
         traceable[view.of[_traceable(found)].flatten()] = True
-        order = torch.randperm(view.held_out.count, generator=generator(seed, "expected copies"))
-        sample = view.held_out.take(order[: max(len(view.own), 100)])
-        beside = find_nearest(sample, view.train, bounds)
-        shares = torch.stack([beside.least <= bounds.near, _traceable(beside)]).double().mean(dim=1)
-        expected = torch.maximum(expected, shares)
+        beside = find_nearest(view.held_out.take(sample), view.train, bounds)
+        expected |= torch.stack([beside.least <= bounds.near, _traceable(beside)])
     exact, near = (int((least <= bound).sum()) for bound in (bounds.exact, bounds.near))
-    return Copies(records, exact, near, int(traceable.sum()), *expected.tolist())
+    near_beside, traceable_beside = expected.double().mean(dim=1).tolist()
+    return Copies(
+        records, exact, near, int(traceable.sum()), near_beside, traceable_beside, held_out=len(sample)
+    )
 
 
 def _traceable(found: Nearest) -> Tensor:

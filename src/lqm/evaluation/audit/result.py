@@ -65,6 +65,7 @@ class Audit:
         seed: of everything that was drawn.
         protocol: how networks were trained, by name.
         notes: what could not be measured, and why.
+        not_kept: why it is not in the manifest on the disk; empty if it is.
     """
 
     records: str
@@ -76,6 +77,7 @@ class Audit:
     seed: int
     protocol: str
     notes: tuple[str, ...] = ()
+    not_kept: str = ""
 
     @property
     def own(self) -> Measured:
@@ -96,7 +98,7 @@ class Audit:
     def _tells(self, name: str) -> bool:
         """Whether an attack tells members; by loss, more than networks do that know of none."""
         attack, control = self.own.attacks[name], self.own.attacks.get(CONTROL)
-        return attack.tells and (name != LOSS or control is None or attack.area.low > control.area.value)
+        return attack.tells if name != LOSS or control is None else attack.tells_more_than(control)
 
     @property
     def verdict(self) -> str:
@@ -105,20 +107,23 @@ class Audit:
         assert copies is not None
         if copies.near:
             exact = f", {copies.exact:,} of them exact" if copies.exact else ""
+            if copies.near_held_out:
+                exact += f" (as {100 * copies.near_held_out:.2g} % of the held-out ones are)"
             return (
                 f"{copies.near:,} of {copies.records:,} {what} are near copies of training {what}{exact}: "
                 f"give this set only to those who may have the training {what} themselves"
             )
-        told = f"the set tells which {what} it was made of, by {_listed(self.findings)}"
+        tests = len(self.own.gaps) + len(self._attacks) + (self.canaries is not None)
+        told = f"{len(self.findings)} of {tests} tests told training {what} from held-out ones"
         if copies.tells:
-            more = f"; {told}" if self.findings else ""
+            more = f"; {told}: {_listed(self.findings)}" if self.findings else ""
             return (
                 f"no near copies, but {copies.traceable:,} of {copies.records:,} {what} can each be traced "
                 f"to one of the training {what}, which is less than half as far as the next{more}"
             )
         if self.findings:
-            return f"no near copies, but {told}"
-        tests = len(self.own.gaps) + len(self._attacks) + (self.canaries is not None)
+            chance = "; a single one may be chance" * (len(self.findings) == 1)
+            return f"no near copies, but {told}: {_listed(self.findings)}{chance}"
         return f"no near copies, and none of {tests} tests told training {what} from held-out ones"
 
     @property
@@ -159,7 +164,9 @@ class Audit:
 
     def entry(self) -> dict[str, Any]:
         """As a manifest stores it."""
-        return asdict(self) | {"verdict": self.verdict, "guarantee": NO_GUARANTEE}
+        stored = asdict(self) | {"verdict": self.verdict, "guarantee": NO_GUARANTEE}
+        del stored["not_kept"]
+        return stored
 
 
 def audit_in(manifest: Mapping[str, Any]) -> Audit | None:
@@ -168,8 +175,10 @@ def audit_in(manifest: Mapping[str, Any]) -> Audit | None:
     if entry is None:
         return None
     try:
-        return TypeAdapter(Audit).validate_python(entry)
-    except ValidationError:
+        found = TypeAdapter(Audit).validate_python(entry)
+        str(found)  # all that is shown of it: a stranger's may lack a part, or be beyond any number
+        return found
+    except (ValidationError, LookupError, ArithmeticError, ValueError, TypeError, AssertionError):
         warn("the audit in the manifest was written by another version and is not shown; run it again")
         return None
 

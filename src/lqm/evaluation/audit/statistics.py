@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from math import floor, sqrt
 
 import torch
+import torch.nn.functional as F  # noqa: N812
 from scipy.optimize import brentq
-from scipy.stats import beta, norm, rankdata
+from scipy.stats import beta, hypergeom, norm, rankdata
 from torch import Tensor
 
 from lqm.engine.randomness import generator
@@ -49,6 +50,17 @@ def share(successes: int, trials: int) -> Estimate:
     return Estimate(successes / trials, float(low), float(high))
 
 
+def is_more_often(successes: int, trials: int, others: int, other_trials: int) -> bool:
+    """Whether a share is above another one beyond chance (Fisher's exact test, one-sided at 2.5 %).
+
+    Example:
+        >>> is_more_often(1, 100, 0, 100), is_more_often(10, 100, 0, 100)
+        (False, True)
+    """
+    chance = hypergeom.sf(successes - 1, trials + other_trials, successes + others, trials)
+    return bool(chance <= (1 - _LEVEL) / 2)
+
+
 def area(members: Tensor, others: Tensor) -> Estimate:
     """The area under the ROC curve: how often a member scores higher than another record, ties for half.
 
@@ -76,22 +88,29 @@ def rate_at(members: Tensor, others: Tensor, false_rate: float) -> Estimate | No
     """The share of members above the lowest threshold that at most `false_rate` of the others exceed.
 
     None where there are too few others for one of them to be above it. The interval is the wider of the exact
-    one for the threshold as it is, and that of a bootstrap in which the threshold is an estimate too.
+    one for the threshold as it is, and one in which the threshold is an estimate too: whatever the scores
+    are, the false positive rates at the others' own scores are spaced as by a Dirichlet distribution of ones
+    (the Bayesian bootstrap, Rubin 1981), also beyond the highest of them, where no resample reaches. Between
+    these points the curve is taken for straight.
     """
-    allowed = floor(false_rate * len(others) + 1e-9)
+    n, m = len(members), len(others)
+    allowed = floor(false_rate * m + 1e-9)
     if not allowed:
         return None
     falling, rising = others.double().sort(descending=True).values, members.double().sort().values
-    found = int((members > falling[allowed]).sum())
+    found = int((rising > falling[allowed]).sum())
     draws = generator(0, "threshold")
-    # Ranks among the others of the thresholds of resamples, and how many resampled members are above each.
-    ranks = (
-        torch.randint(len(others), (_RESAMPLES, len(others)), generator=draws).kthvalue(allowed + 1).values
-    )
-    above = 1 - torch.searchsorted(rising, falling[ranks], right=True).double() / len(members)
-    counts = torch.binomial(torch.full_like(above, len(members)), above, generator=draws)
-    low, high = _middle(counts / len(members))
-    exact = share(found, len(members))
+    spaces = torch.empty(_RESAMPLES, m + 1, dtype=torch.float64).exponential_(generator=draws)
+    false = F.pad(spaces.cumsum(dim=1) / spaces.sum(dim=1, keepdim=True), (1, 0))
+    true = F.pad(1 - torch.searchsorted(rising, falling, right=True).double() / n, (1, 1))
+    true[-1] = 1
+    place = (false < false_rate).sum(dim=1, keepdim=True) - 1
+    before, after = (false.gather(1, place + step)[:, 0] for step in (0, 1))
+    place = place[:, 0]
+    above = torch.lerp(true[place], true[place + 1], (false_rate - before) / (after - before))
+    counts = torch.binomial(torch.full_like(above, n), above, generator=draws)
+    low, high = _middle(counts / n)
+    exact = share(found, n)
     return Estimate(exact.value, min(exact.low, low), max(exact.high, high))
 
 

@@ -103,8 +103,8 @@ def _count_near(train: Tensor, test: Tensor) -> int:
         ends = query_keys[[start, start + len(chosen) - 1]] + torch.tensor([-bound, bound])
         first, last = torch.searchsorted(keys, ends).tolist()
         window = order[first : last + 1]
-        squared = torch.cdist(queries[chosen], real[window]) if len(window) else torch.ones(len(chosen), 0)
-        rows, columns = (squared <= bound * 1.001 + 1e-3).nonzero().T
+        apart = torch.cdist(queries[chosen], real[window]) if len(window) else torch.ones(len(chosen), 0)
+        rows, columns = (apart <= bound * 1.001 + 1e-3).nonzero().T
         near += _confirmed(train, test, window[columns], chosen[rows])
     return near
 

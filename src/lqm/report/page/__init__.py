@@ -12,6 +12,7 @@ from lqm import __version__
 from lqm.report.page.content import Page
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import write_atomically
+from lqm.utils.own_files import read_plain_file
 
 _HERE = Path(__file__).parent
 _OURS = '<meta name="generator" content="lqm'
@@ -25,7 +26,7 @@ def require_ours(path: Path) -> None:
     """Refuse to write over anything but an older report."""
     if path.is_dir():
         raise ArtifactError(f"{path} is a folder; name a file such as {path / 'report.html'}")
-    if path.exists() and _OURS not in path.read_text(encoding="utf-8", errors="replace")[:2000]:
+    if path.exists() and _OURS.encode() not in read_plain_file(path, "choose another name", first=2000):
         raise ArtifactError(
             f"{path} is there already and is no report of lqm; choose another name with --out"
         )
