@@ -89,7 +89,7 @@ def stored_samples(
     """What stands for the real samples of some classes in a shard, by readout, as its distance needs it."""
     kinds = ["mean" if needs(distance) == "mean" else "grid" for distance in distances]
     return [
-        [torch.atleast_2d(shard[_name(shard, kind, number, label)]).to(device) for label in classes]
+        [_sample(shard, _name(shard, kind, number, label)).to(device) for label in classes]
         for number, kind in enumerate(kinds)
     ]
 
@@ -98,6 +98,14 @@ def readouts_in(shard: Shard) -> int:
     """How many readouts a shard has samples of."""
     numbers = (name.split(".")[1:-1] for name in shard.names if name.startswith("mean."))
     return 1 + max(int(number[0]) if number else 0 for number in numbers)
+
+
+def _sample(shard: Shard, name: str) -> Tensor:
+    """A stored sample, [n, F]; ValueError if it can't be one."""
+    found: Tensor = torch.atleast_2d(shard[name])
+    if found.dtype != torch.float32 or found.ndim != 2 or not found.numel() or not found.isfinite().all():
+        raise ValueError(f"'{name}' should be finite float32 numbers of shape [n, F]")
+    return found
 
 
 def _name(shard: Shard, kind: str, number: int, label: int) -> str:
