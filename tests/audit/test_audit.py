@@ -7,12 +7,14 @@ import pytest
 import torch
 
 import lqm
-from lqm.evaluation.audit.result import audit_in
+from lqm.condensed.privacy import copies_warning
+from lqm.evaluation.audit.stored import audit_in
 from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
 from lqm.graphs.evaluation import GraphProtocol
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.images.sources import Images
 from lqm.utils.errors import ConfigError, DataError, DivergedError
+from tests.condensed.forging import changed
 
 GRAPH = "synthetic:nodes=300,classes=3,features=16"
 
@@ -175,6 +177,14 @@ def test_dp_sgd_without_opacus_is_one_sentence(noise, monkeypatch):
         ({"epsilon": 0}, "epsilon"),
         ({"references": "full"}, "reference"),
         ({"protocol": "no"}, "protocol"),
+        ({"protocol": 3}, "protocol"),
+        ({"epsilon": "x"}, "epsilon"),
+        ({"epsilon": None}, "epsilon"),
+        ({"references": 5}, "references"),
+        ({"references": (1,)}, "references"),
+        ({"device": 7}, "device"),
+        ({"data_dir": 7}, "data_dir"),
+        ({"show_progress": "yes"}, "show_progress"),
     ],
 )
 def test_options_that_can_not_be_used_are_one_sentence(noise, options, mentioned):
@@ -294,6 +304,32 @@ def test_export_warns_in_one_line_of_copies(type_in, tmp_path, tiny):
     assert warned(replace(began, manifest=began.manifest | {"audit": free}), "free") == ""
     noise = lqm.condense("digits", per_class=1, settings=tiny | {"init": "noise"}, show_progress=False)
     assert warned(noise, "noise") == ""
+
+
+FORGED = {
+    "sets": {},
+    "sets.condensed.copies": None,
+    "sets.condensed.copies.records": 0,
+    "sets.condensed.copies.near": 10**6,
+    "sets.condensed.gaps.pixels.gap.low": float("nan"),
+    "sets.condensed.gaps.pixels.nearer.value": 1e308,
+    "sets.random.gaps.pixels.chance": [float("inf"), 1.0],
+    "sets.condensed.attacks.loss.rates": [],
+}
+
+
+def test_a_forged_audit_is_left_out_of_the_page_and_of_an_export(type_in, tmp_path):
+    condensed = lqm.condense("digits", method="random", per_class=1, out=tmp_path / "a", show_progress=False)
+    entry = audit(condensed, references=("random",)).entry()
+    assert audit_in({"audit": entry}) is not None
+    for path, value in FORGED.items():
+        assert audit_in({"audit": changed(path, value, entry)}) is None, path
+    condensed.with_audit(changed("sets.condensed.copies.near", float("inf"), entry))
+    code, _, error = type_in("report", tmp_path / "a")
+    assert code == 0
+    assert "audit in the manifest" in error
+    endless = {"sets": {"condensed": {"copies": {"near": float("inf"), "traceable": 0, "records": 1}}}}
+    assert "lqm audit x" in copies_warning({"settings": {"init": "random"}, "audit": endless}, "x")
 
 
 def test_an_audit_of_another_version_is_not_shown_and_breaks_nothing(type_in, tmp_path):

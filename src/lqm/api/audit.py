@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from lqm.api.audit_work import Subject, Work, subject_of
+from lqm.api.checking import check_options
 from lqm.api.domains import domain_of_set
 from lqm.api.recondense import plan_again
 from lqm.api.requests import SourceLike
@@ -78,8 +79,16 @@ def audit(
                 f"{name} = {value} can't be used: it should be 0, or even and from {_FEWEST} to {_MOST}"
             )
     check("steps", steps, Count | None)
-    check("seed", seed, int)
-    check("epsilon", float(epsilon), Positive)
+    check("epsilon", epsilon, Positive)
+    check_options(
+        references=references,
+        protocol=protocol,
+        source=source,
+        data_dir=data_dir,
+        seed=seed,
+        device=device,
+        show_progress=show_progress,
+    )
     names = [name for name in references.split(",") if name] if isinstance(references, str) else references
     for name in names:
         choose(name, dict.fromkeys(REFERENCES), "reference")

@@ -112,6 +112,6 @@ _OWN: dict[str, Callable[[str, object], None]] = {
     "settings": _check_settings,
     "augmentation": _check_names,
     "network": _check_network,
-    "baselines": _check_names,
+    **dict.fromkeys(("baselines", "references"), _check_names),
     "kinds": lambda _, value: _check_names("networks", value),
 }

@@ -17,7 +17,7 @@ def copies_warning(manifest: Manifest, run: str) -> str | None:
     try:
         found = manifest["audit"]["sets"]["condensed"]["copies"]
         near, traceable, records = (int(found[name]) for name in ("near", "traceable", "records"))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         if init in (None, "noise"):
             return None
         return f"warning: this set began as real records; `lqm audit {run}` finds out how near it still is"
