@@ -95,7 +95,7 @@ def require_free(folder: Path) -> None:
     if (folder / "run.json").exists():
         raise ArtifactError(f"{folder} is a run's folder, which holds its own result; choose another path")
     manifest = folder / MANIFEST
-    ours = manifest.exists() and _SEAL.search(manifest.read_bytes())
+    ours = manifest.exists() and _SEAL.search(read_plain_file(manifest, "choose another path"))
     others = [p for p in folder.iterdir() if not (is_temporary(p) or DATA_FILE.fullmatch(p.name))]
     if others and not ours:
         raise ArtifactError(f"{folder} holds something else than a condensed set; choose another path")

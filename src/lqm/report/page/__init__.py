@@ -11,9 +11,10 @@ from markupsafe import Markup
 from lqm import __version__
 from lqm.report.page.content import Page
 from lqm.utils.errors import ArtifactError
-from lqm.utils.files import write_atomically
+from lqm.utils.files import open_regular, write_atomically
 
 _HERE = Path(__file__).parent
+_HEAD = 2000
 _OURS = '<meta name="generator" content="lqm'
 # Of more classes than these, charts by class show the worst or the largest.
 _MOST_CLASSES = 30
@@ -21,11 +22,20 @@ _SCRIPTS = ("draw.js", "charts.js", "explorer.js", "images.js", "page.js")
 _LIBRARIES = {"d3.min.js": "d3.LICENSE", "plot.umd.min.js": "plot.LICENSE"}
 
 
+def _head(path: Path) -> bytes:
+    """The first bytes of a file; none of a pipe or a device, which may have no end."""
+    try:
+        with open_regular(path) as file:
+            return file.read(_HEAD)
+    except OSError:
+        return b""
+
+
 def require_ours(path: Path) -> None:
     """Refuse to write over anything but an older report."""
     if path.is_dir():
         raise ArtifactError(f"{path} is a folder; name a file such as {path / 'report.html'}")
-    if path.exists() and _OURS not in path.read_text(encoding="utf-8", errors="replace")[:2000]:
+    if path.exists() and _OURS.encode() not in _head(path):
         raise ArtifactError(
             f"{path} is there already and is no report of lqm; choose another name with --out"
         )
