@@ -12,6 +12,7 @@ from lqm.banks.shard import Shard
 from lqm.distances import Distance
 from lqm.distances.grid import needs, quantile_grid
 from lqm.utils.errors import ArtifactError
+from lqm.utils.settings import Count, check
 
 SKETCH = BankKind("a sketch", "lqm sketch", "encoder", "sketched")
 # Quantiles for each synthetic record at the largest budget: an odd number makes that budget's exact.
@@ -33,6 +34,7 @@ class Sketch(Bank):
     """
 
     def __init__(self, path: str | Path, encoders: int | None = None) -> None:
+        check("encoders", encoders, Count | None)
         super().__init__(path, SKETCH)
         if not self.paths:
             raise ArtifactError(
