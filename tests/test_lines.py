@@ -111,3 +111,14 @@ def test_a_full_disk_leaves_the_log_as_it_was(log, monkeypatch):
     with pytest.raises(ArtifactError, match=f"{log} could not be written: No space left"):
         append_lines(log, RECORDS)
     assert log.read_bytes() == before
+
+
+def test_nothing_is_appended_through_a_link_or_to_a_pipe(tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_bytes(b"")
+    (tmp_path / "metrics.jsonl").symlink_to(precious)
+    os.mkfifo(tmp_path / "evaluations.jsonl")
+    for name in ("metrics.jsonl", "evaluations.jsonl"):
+        with pytest.raises(ArtifactError, match=name):
+            append_lines(tmp_path / name, [{"step": 0}])
+    assert precious.read_bytes() == b""

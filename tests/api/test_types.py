@@ -3,6 +3,7 @@
 from dataclasses import fields
 
 import pytest
+import torch
 
 import lqm
 from lqm.api import requests
@@ -167,3 +168,21 @@ def test_what_is_loaded_shown_and_exported_is_named_by_paths(tmp_path, value):
         with pytest.raises(LqmError) as refused:
             function(value)
         assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("value", [3.5, [1], {1: 2}, object(), b"x"])
+def test_banks_and_readers_refuse_other_types_in_a_sentence(tmp_path, value):
+    for bank, options in ((lqm.Sketch, ("encoders",)), (lqm.Experts, ("networks", "epochs"))):
+        with pytest.raises(ConfigError, match="path = "):
+            bank(value)
+        for option in options:
+            with pytest.raises(ConfigError, match=f"{option} = "):
+                bank(tmp_path, **{option: value})
+    with pytest.raises(ConfigError, match="no path"):
+        lqm.load_source("mnist", data_dir=value)
+
+
+def test_an_array_is_no_option_of_a_graph():
+    for option in ("features", "split", "normalise_features"):
+        with pytest.raises(ConfigError, match=option):
+            lqm.load_graph("digits-knn", **{option: torch.zeros(2)})

@@ -9,8 +9,8 @@ import torch
 import lqm
 from lqm.condensed.privacy import copies_warning
 from lqm.evaluation.audit.attacks import Attack
-from lqm.evaluation.audit.result import audit_in
 from lqm.evaluation.audit.statistics import Estimate
+from lqm.evaluation.audit.stored import audit_in
 from lqm.graphs.domain import GRAPHS
 from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
 from lqm.graphs.evaluation import GraphProtocol
@@ -18,6 +18,7 @@ from lqm.images.domain import IMAGES
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.images.sources import Images
 from lqm.utils.errors import ArtifactError, ConfigError, DataError, DivergedError
+from tests.condensed.forging import changed
 
 GRAPH = "synthetic:nodes=300,classes=3,features=16"
 
@@ -185,6 +186,14 @@ def test_dp_sgd_without_opacus_is_one_sentence(noise, monkeypatch):
         ({"data_dir": 5}, "data_dir"),
         ({"references": "full"}, "reference"),
         ({"protocol": "no"}, "protocol"),
+        ({"protocol": 3}, "protocol"),
+        ({"epsilon": "x"}, "epsilon"),
+        ({"epsilon": None}, "epsilon"),
+        ({"references": 5}, "references"),
+        ({"references": (1,)}, "references"),
+        ({"device": 7}, "device"),
+        ({"data_dir": 7}, "data_dir"),
+        ({"show_progress": "yes"}, "show_progress"),
     ],
 )
 def test_options_that_can_not_be_used_are_one_sentence(noise, options, mentioned):
@@ -363,6 +372,32 @@ def test_every_method_that_chooses_real_records_is_warned_of_and_no_other(domain
     for name, spec in domain.methods.items():
         warned = copies_warning({"method": name, "settings": {}}, "runs/a")
         assert (warned is None) == ("init" in {field.name for field in fields(spec.settings)}), name
+
+
+FORGED = {
+    "sets": {},
+    "sets.condensed.copies": None,
+    "sets.condensed.copies.records": 0,
+    "sets.condensed.copies.near": 10**6,
+    "sets.condensed.gaps.pixels.gap.low": float("nan"),
+    "sets.condensed.gaps.pixels.nearer.value": 1e308,
+    "sets.random.gaps.pixels.chance": [float("inf"), 1.0],
+    "sets.condensed.attacks.loss.rates": [],
+}
+
+
+def test_a_forged_audit_is_left_out_of_the_page_and_of_an_export(type_in, tmp_path):
+    condensed = lqm.condense("digits", method="random", per_class=1, out=tmp_path / "a", show_progress=False)
+    entry = audit(condensed, references=("random",)).entry()
+    assert audit_in({"audit": entry}) is not None
+    for path, value in FORGED.items():
+        assert audit_in({"audit": changed(path, value, entry)}) is None, path
+    condensed.with_audit(changed("sets.condensed.copies.near", float("inf"), entry))
+    code, _, error = type_in("report", tmp_path / "a")
+    assert code == 0
+    assert "audit in the manifest" in error
+    endless = {"sets": {"condensed": {"copies": {"near": float("inf"), "traceable": 0, "records": 1}}}}
+    assert "lqm audit x" in copies_warning({"settings": {"init": "random"}, "audit": endless}, "x")
 
 
 def test_an_audit_of_another_version_or_a_forged_one_is_not_shown_and_breaks_nothing(type_in, tmp_path):

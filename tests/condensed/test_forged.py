@@ -237,3 +237,17 @@ def test_an_old_set_whose_scores_count_pictures_is_compared(type_in):
     code, printed, _ = type_in("compare", "tests/golden/old/idm2")
     assert code == 0
     assert "58.5" in printed
+
+
+@pytest.mark.parametrize("field", ["distance", "source", "method", "settings", "steps", "evaluation"])
+def test_a_set_that_does_not_say_how_it_was_made_is_no_row_of_a_table(tmp_path, type_in, field):
+    folder = forge(tmp_path / "set", changed(field, ...))
+    assert_refused(type_in("compare", folder), f".*{field}")
+
+
+def test_a_set_is_not_saved_where_the_manifest_is_a_pipe(tmp_path):
+    condensed = lqm.load(forge(tmp_path / "set"))
+    (tmp_path / "other").mkdir()
+    os.mkfifo(tmp_path / "other" / "manifest.json")
+    with pytest.raises(ArtifactError, match=r"manifest\.json"):
+        condensed.save(tmp_path / "other")

@@ -26,6 +26,14 @@ def with_streams(output, error, *words):
     command_line(*words)
 
 
+def unbuffered(error, *words):
+    """The command line with a full standard output that keeps nothing back, as by PYTHONUNBUFFERED."""
+    for number, path in ((1, "/dev/full"), (2, error)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
+    sys.stdout.reconfigure(write_through=True)
+    command_line(*words)
+
+
 def ended(folder, output, error, *words):
     child = start(folder, with_streams, output, error, *words)
     child.join(120)
@@ -49,6 +57,13 @@ def test_a_full_standard_output_is_a_failure_with_the_result_kept(tmp_path):
     assert "No space left" in error.splitlines()[-1]
     assert "Traceback" not in error
     assert "Exception" not in error
+
+
+def test_a_full_standard_output_without_a_buffer_is_named_too(tmp_path):
+    child = start(tmp_path, unbuffered, str(tmp_path / "error"), "recipes")
+    child.join(120)
+    assert child.exitcode == 1
+    assert "output can't be written (No space left" in (tmp_path / "error").read_text().splitlines()[-1]
 
 
 def test_a_closed_standard_output_gets_nothing_and_nothing_else_does(tmp_path):

@@ -18,6 +18,7 @@ from lqm.utils.binding import as_stored, belonging
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import short_hash, write_atomically
 from lqm.utils.log import warn
+from lqm.utils.paths import as_path
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Bank:
     """
 
     def __init__(self, path: str | Path, kind: BankKind) -> None:
-        self.path, self.kind = Path(path), kind
+        self.path, self.kind = as_path(path, "path"), kind
         self.config = _read_config(self.path, kind)
         self._id = recorded_id(self.path)
         self.paths = kind.paths(self.path)

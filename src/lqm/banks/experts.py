@@ -6,6 +6,7 @@ from typing import Any
 from lqm.banks.bank import Bank, BankKind
 from lqm.banks.shard import Shard
 from lqm.utils.errors import ArtifactError
+from lqm.utils.settings import Count, check
 
 EXPERTS = BankKind("experts", "lqm experts", "snapshot", "experts", numbers=2)
 
@@ -27,6 +28,8 @@ class Experts(Bank):
     """
 
     def __init__(self, path: str | Path, networks: int | None = None, epochs: int | None = None) -> None:
+        check("networks", networks, Count | None)
+        check("epochs", epochs, Count | None)
         super().__init__(path, EXPERTS)
         lengths: dict[int, int] = {}
         for network, snapshot in sorted(self.paths):

@@ -3,6 +3,8 @@
 The content says of which bank it is and which number it has, so that no other is taken for it.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +13,8 @@ from torch import Tensor
 from lqm.utils.binding import belongs
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import file_hash
+from lqm.utils.memory import is_out_of_memory
+from lqm.utils.sentences import reason
 from lqm.utils.tensors import TensorFile
 
 # A shard of a sketch has one number, one of experts two: network and snapshot.
@@ -41,6 +45,7 @@ class Shard:
     def __init__(self, path: Path, remedy: str, place: Place | None = None, *, check: bool = True) -> None:
         if check and not is_intact(path, remedy):
             raise ArtifactError(f"{path} is damaged: its hash is not the one in its name; {remedy}")
+        self._path, self._remedy = path, remedy
         self._file = TensorFile(path, remedy)
         self.names = self._file.names
         if place and not belongs(self._file.metadata, place.bank, place.key):
@@ -53,6 +58,22 @@ class Shard:
         """The tensors called `prefix.name`, by their name."""
         start = f"{prefix}."
         return {name.removeprefix(start): self[name] for name in self.names if name.startswith(start)}
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Say of tensors that can't be used inside the block which file has them.
+
+        Raises:
+            ArtifactError: naming it.
+        """
+        try:
+            yield
+        except (LookupError, ValueError, TypeError, RuntimeError, ArithmeticError) as error:
+            if is_out_of_memory(error):
+                raise
+            raise ArtifactError(
+                f"{self._path} does not hold what it should ({reason(error)[:200]}); {self._remedy}"
+            ) from error
 
     def tensors(self) -> dict[str, Tensor]:
         """All tensors by name."""

@@ -12,6 +12,7 @@ from lqm.banks.shard import Shard
 from lqm.distances import Distance
 from lqm.distances.grid import needs, quantile_grid
 from lqm.utils.errors import ArtifactError
+from lqm.utils.settings import Count, check
 
 SKETCH = BankKind("a sketch", "lqm sketch", "encoder", "sketched")
 # Quantiles for each synthetic record at the largest budget: an odd number makes that budget's exact.
@@ -33,6 +34,7 @@ class Sketch(Bank):
     """
 
     def __init__(self, path: str | Path, encoders: int | None = None) -> None:
+        check("encoders", encoders, Count | None)
         super().__init__(path, SKETCH)
         if not self.paths:
             raise ArtifactError(
@@ -89,7 +91,7 @@ def stored_samples(
     """What stands for the real samples of some classes in a shard, by readout, as its distance needs it."""
     kinds = ["mean" if needs(distance) == "mean" else "grid" for distance in distances]
     return [
-        [torch.atleast_2d(shard[_name(shard, kind, number, label)]).to(device) for label in classes]
+        [_sample(shard, _name(shard, kind, number, label)).to(device) for label in classes]
         for number, kind in enumerate(kinds)
     ]
 
@@ -98,6 +100,14 @@ def readouts_in(shard: Shard) -> int:
     """How many readouts a shard has samples of."""
     numbers = (name.split(".")[1:-1] for name in shard.names if name.startswith("mean."))
     return 1 + max(int(number[0]) if number else 0 for number in numbers)
+
+
+def _sample(shard: Shard, name: str) -> Tensor:
+    """A stored sample, [n, F]; ValueError if it can't be one."""
+    found: Tensor = torch.atleast_2d(shard[name])
+    if found.dtype != torch.float32 or found.ndim != 2 or not found.numel() or not found.isfinite().all():
+        raise ValueError(f"'{name}' should be finite float32 numbers of shape [n, F]")
+    return found
 
 
 def _name(shard: Shard, kind: str, number: int, label: int) -> str:

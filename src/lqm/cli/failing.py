@@ -1,5 +1,6 @@
 """From what went wrong to one sentence and an exit code."""
 
+import errno
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ from lqm.utils.log import write_line
 from lqm.utils.memory import is_out_of_memory
 from lqm.utils.streams import settle_output
 
+_NOT_WRITTEN = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EBADF)
 _NO_MEMORY = (
     "there is not enough memory for this command; close other programs, or try a smaller source, network, "
     "real_batch, per_class or budget"
@@ -34,7 +36,9 @@ def fail(error: BaseException) -> NoReturn:
         _leave(_NO_MEMORY, 1)
     if isinstance(error, OSError):
         lost = f"the output can't be written ({error.strerror}); what was finished is kept"
-        _leave(error if settle_output() else lost, 1)
+        # An output without a buffer has dropped what it could not write, and takes the rest.
+        dropped = error.filename is None and error.errno in _NOT_WRITTEN
+        _leave(error if settle_output() and not dropped else lost, 1)
     raise error
 
 

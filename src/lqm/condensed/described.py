@@ -6,7 +6,7 @@ from typing import Any
 
 from lqm.utils.errors import ArtifactError
 
-_MADE = ("source", "method", "seed", "settings", "steps", "seconds")
+_MADE = ("source", "method", "distance", "seed", "settings", "steps", "seconds")
 _PROTOCOL = ("name", "epochs", "networks", "network", "full_networks", "learning_rate", "weight_decay")
 _SCORE = ("accuracies", "before", "after")
 

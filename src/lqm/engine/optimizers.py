@@ -38,16 +38,27 @@ def load_moments(
     """Give an optimiser the moments that `save_moments` found under the same key.
 
     Raises:
-        ValueError: when one has another shape than its parameter.
+        ValueError: when one can't be of its parameter, or is missing though another one is there.
     """
     optimizer.state.clear()
     for name, parameter in parameters.items():
-        for moment in _MOMENTS[type(optimizer)]:
-            saved = state.get(key.format(name=name, moment=moment))
+        moments = _MOMENTS[type(optimizer)]
+        found = [state.get(key.format(name=name, moment=moment)) for moment in moments]
+        if any(saved is None for saved in found) and any(saved is not None for saved in found):
+            raise ValueError(f"it has some of {', '.join(moments)}, and not the others")
+        for moment, saved in zip(moments, found, strict=True):
             if saved is not None:
-                if saved.ndim and saved.shape != parameter.shape:
-                    raise ValueError(f"'{moment}' is {list(saved.shape)}, not {list(parameter.shape)}")
+                _require_moment(moment, saved, parameter)
                 # Adam counts its steps on the CPU, unless it is fused.
                 count = saved.ndim == 0 and not optimizer.defaults.get("fused")
                 place = torch.device("cpu") if count else parameter.device
                 optimizer.state[parameter][moment] = saved.to(place, copy=True)
+
+
+def _require_moment(moment: str, saved: Tensor, parameter: Tensor) -> None:
+    count = moment == "step"
+    shape, dtype = (torch.Size(), torch.float32) if count else (parameter.shape, parameter.dtype)
+    if (saved.shape, saved.dtype) != (shape, dtype):
+        raise ValueError(f"'{moment}' is {saved.dtype} {list(saved.shape)}, not {dtype} {list(shape)}")
+    if moment in ("step", "exp_avg_sq") and (saved < 0).any():
+        raise ValueError(f"'{moment}' has numbers below 0")

@@ -199,9 +199,11 @@ class InterpolatedEncoders(Encoders):
         draws = generator(self._problem.seed, "interpolation", n)
         expert = int(torch.randint(min(self._pairs, experts.networks), (), generator=draws))
         share = float(torch.rand((), generator=draws))
-        first, last = (experts.snapshot(expert, epoch).below("weights") for epoch in (0, experts.epochs))
+        begin, end = (experts.snapshot(expert, epoch) for epoch in (0, experts.epochs))
         network = self._problem.fresh_network(self._spec, "check", 0)
-        network.load_state_dict(last if self._last else interpolated(first, last, share))
+        with begin.in_use(), end.in_use():
+            first, last = begin.below("weights"), end.below("weights")
+            network.load_state_dict(last if self._last else interpolated(first, last, share))
         return self._factory.of(network.eval().requires_grad_(False))
 
 

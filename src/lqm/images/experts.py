@@ -14,6 +14,8 @@ from lqm.images.methods.settings import NetworkSpec
 from lqm.images.networks import Embedding, Encoder, Logits
 from lqm.images.problem import ImageProblem
 from lqm.images.students import State, Student, below, draw_real
+from lqm.utils.errors import ArtifactError
+from lqm.utils.sentences import reason
 from lqm.utils.settings import Count, Positive, Share
 
 # Of each network that learns for a sketch: snapshots, and batches from one to the next. A network of IDM's
@@ -70,7 +72,13 @@ def snapshot(
     )
     if number == 0:
         return student.state()
-    student.load_state(before)
+    try:
+        student.load_state(before)
+    except (LookupError, ValueError, TypeError, RuntimeError) as error:
+        raise ArtifactError(
+            f"snapshot {number - 1} of network {network} can't be gone on from ({reason(error)[:200]}); "
+            "remove its file, and it is made again"
+        ) from error
     student.set_rate(settings.learning_rate * _decay(settings, number - 1, epochs))
     stage = _stage(network, number)
     draws = generator(problem.seed, "trajectory batches", stage)

@@ -103,8 +103,10 @@ class ImageSketcher:
 
 
 def _transforms(shard: Shard) -> Sequence[Sequence[AugmentationParameters]]:
-    """The transform of each class."""
+    """The transform of each class; ValueError if it can't be one."""
     operations, numbers = shard["augmentation.operations"], shard["augmentation.numbers"]
+    if numbers.dtype != torch.float32 or not ((numbers >= 0) & (numbers < 1)).all():
+        raise ValueError("'augmentation.numbers' should be float32 in [0, 1)")
     names = [OPERATIONS[number] for number in operations.tolist()]
     return [
         (AugmentationParameters(name, row[: NUMBERS[name]].unsqueeze(0)),)

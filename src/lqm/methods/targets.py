@@ -166,16 +166,20 @@ class SketchTargets:
         """The target of the encoder that a step draws."""
         n = encoder_of_step(self._seed, step, self._sketch.encoders)
         shard = self._sketch[n]
-        encoder, transforms = self._encoder(shard, n), self._transforms(shard)
-        groups = [
-            GroupTarget(
-                classes,
-                [transforms[label] for label in classes] if transforms else (),
-                self._objective.match([(classes, self._samples(shard, classes))]),
-            )
-            for classes in self._groups
-        ]
-        return Target(encoder, groups)
+        with shard.in_use():
+            encoder, transforms = self._encoder(shard, n), self._transforms(shard)
+            known = [
+                (
+                    classes,
+                    [transforms[label] for label in classes] if transforms else (),
+                    self._samples(shard, classes),
+                )
+                for classes in self._groups
+            ]
+        return Target(
+            encoder,
+            [GroupTarget(classes, own, self._objective.match([(classes, s)])) for classes, own, s in known],
+        )
 
     def forget(self) -> None:
         """Nothing is kept."""

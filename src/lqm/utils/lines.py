@@ -1,10 +1,12 @@
 """Logs of a run: one JSON object a line, each with a checksum of its own."""
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -44,7 +46,7 @@ def append_lines(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
     """
     content = b"".join(map(_line_of, records))
     try:
-        with path.open("ab", buffering=0) as file:
+        with _to_append(path) as file:
             before = os.fstat(file.fileno()).st_size
             try:
                 written = 0
@@ -101,6 +103,16 @@ def last_line(path: Path) -> Record | None:
     except OSError:
         return None
     return found[-1] if found else None
+
+
+def _to_append(path: Path) -> BinaryIO:
+    """The log itself, to write at its end: through a link or into a pipe nothing is written."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o666)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    return open(descriptor, "ab", buffering=0)
 
 
 def _lines(file: BinaryIO) -> Iterator[Line]:

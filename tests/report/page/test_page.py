@@ -286,6 +286,14 @@ def test_data_that_have_moved_are_missed_and_found_again_where_they_are_named(tm
     assert read_page(write_report(tmp_path / "set", source=moved)).data["explorer"]
 
 
+def test_a_page_is_not_written_over_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe.html")
+    with pytest.raises(ArtifactError, match=r"pipe\.html is there already"):
+        write_report(tmp_path / "set", tmp_path / "pipe.html")
+    with pytest.raises(ArtifactError, match="/dev/null is there already"):
+        write_report(tmp_path / "set", "/dev/null")
+
+
 def test_numbers_that_json_has_not_are_null():
     from lqm.report.page import _finite
 

@@ -1,15 +1,12 @@
 """What an audit has found, and what that means."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
 
 from lqm.evaluation.audit.attacks import Attack
 from lqm.evaluation.audit.nearest import Copies, Gap
 from lqm.evaluation.audit.statistics import Estimate
-from lqm.utils.log import warn
 
 OWN = "condensed"
 # Attacks: on the set itself by a view, on networks trained on it, and by networks that know nothing of it.
@@ -167,20 +164,6 @@ class Audit:
         stored = asdict(self) | {"verdict": self.verdict, "guarantee": NO_GUARANTEE}
         del stored["not_kept"]
         return stored
-
-
-def audit_in(manifest: Mapping[str, Any]) -> Audit | None:
-    """The audit in a manifest, if there is one that this version can read."""
-    entry = manifest.get("audit")
-    if entry is None:
-        return None
-    try:
-        found = TypeAdapter(Audit).validate_python(entry)
-        str(found)  # all that is shown of it: a stranger's may lack a part, or be beyond any number
-        return found
-    except (ValidationError, LookupError, ArithmeticError, ValueError, TypeError, AssertionError):
-        warn("the audit in the manifest was written by another version and is not shown; run it again")
-        return None
 
 
 def audit_layout(audit: Audit) -> tuple[list[str], list[tuple[str, ...]]]:

@@ -56,7 +56,9 @@ def load_graph(
         DataError: when what is there can't be used.
     """
     asked = {"features": features, "split": split, "normalise_features": normalise_features}
-    given: dict[str, Any] = {name: value for name, value in asked.items() if value not in (None, False)}
+    given: dict[str, Any] = {
+        name: value for name, value in asked.items() if value is not None and value is not False
+    }
     if isinstance(source, GraphSource):
         if given:
             raise ConfigError(f"'{source.name}' is a source already; leave {', '.join(given)} out")

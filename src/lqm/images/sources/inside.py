@@ -106,7 +106,7 @@ def expanded(path: str | Path) -> Path:
     try:
         whole = Path(path).expanduser()
         whole.resolve()
-    except (RuntimeError, ValueError) as error:
+    except (RuntimeError, ValueError, TypeError) as error:
         raise ConfigError(f"'{shown(str(path))}' is no path that can be used ({reason(error)})") from error
     return whole
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from lqm.evaluation.audit.result import Audit, audit_in, audit_layout
+from lqm.evaluation.audit.result import Audit, audit_layout
+from lqm.evaluation.audit.stored import audit_in
 from lqm.evaluation.cases import Case
 from lqm.report.page.answer import Answer, Line
 
