@@ -141,3 +141,8 @@ def test_thumbnails_that_tell_nothing_do_not_make_all_pairs_be_compared(monkeypa
     monkeypatch.setattr(overlap, "_are_near", lambda *of: compared.append(len(of[2])) or are_near(*of))
     assert overlap.overlap(images[:600], images[600:]) == (0, 0)
     assert sum(compared) <= 1000
+
+
+def test_test_images_far_from_all_training_images_are_near_none():
+    train, test = torch.zeros(5, 1, 8, 8), torch.ones(3, 1, 8, 8)
+    assert overlap.overlap(train, test) == (0, 0)

@@ -107,12 +107,12 @@ def _count_near(train: Tensor, test: Tensor) -> int:
         ends = query_keys[[start, start + len(chosen) - 1]] + torch.tensor([-bound, bound])
         first, last = torch.searchsorted(keys, ends).tolist()
         for window in order[first : last + 1].split(_WINDOW):
+            if not (len(window) and len(chosen) and room):
+                break
             apart = torch.cdist(queries[chosen], real[window])
             found, compared = _found(train, test, chosen, window, apart <= bound * 1.001 + 1e-3, apart, room)
             near, room = near + int(found.sum()), room - compared
             chosen = chosen[~found]
-            if len(chosen) == 0 or room == 0:
-                break
     return near
 
 
