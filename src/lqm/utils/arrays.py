@@ -12,6 +12,7 @@ from typing import Any
 
 from lqm.utils.array_calls import FUNCTIONS, RefusedError, SparseState, build, expect, function_of, new_sparse
 from lqm.utils.errors import DataError
+from lqm.utils.files import read_whole
 from lqm.utils.limits import max_memory, require_memory
 from lqm.utils.nesting import check_nesting
 from lqm.utils.sentences import reason
@@ -63,8 +64,9 @@ class _Machine:
 
     def content(self) -> bytes:
         """The bytes of the file."""
-        self._take(self._path.stat().st_size)
-        return self._path.read_bytes()
+        content = read_whole(self._path)
+        self._take(len(content))
+        return content
 
     def result(self) -> Any:
         """What the program has made."""
@@ -75,7 +77,7 @@ class _Machine:
 
     def step(self, name: str, argument: Any) -> None:
         """Do one step of the program."""
-        self._take(_STEP + (len(argument) if isinstance(argument, str | bytes | bytearray) else 0))
+        self._take(_STEP + _length(argument))
         if name in _NUMBERS:
             if argument.bit_length() > _BITS:
                 raise RefusedError(f"a number of more than {_BITS} bits")
@@ -146,8 +148,7 @@ class _Machine:
         """Count what a call makes of its arguments, which may be strings that are used again and again."""
         if not isinstance(arguments, tuple) or len(arguments) > _ARGUMENTS:
             raise RefusedError("a call with other arguments than a few")
-        texts = (text for text in arguments if isinstance(text, str | bytes | bytearray))
-        self._take(sum(len(text) for text in texts))
+        self._take(sum(map(_length, arguments)))
 
     def _pop(self, count: int) -> list[Any]:
         items = self.stack[-count:]
@@ -159,6 +160,13 @@ class _Machine:
     def _pop_to_mark(self) -> list[Any]:
         items, self.stack = self.stack, self._below.pop()
         return items
+
+
+def _length(value: Any) -> int:
+    """The bytes of a text; one letter that is not of Latin-1 makes all letters take up to four."""
+    if isinstance(value, str):
+        return len(value) if value.isascii() else value.__sizeof__()
+    return len(value) if isinstance(value, bytes | bytearray) else 0
 
 
 def _dictionary(items: list[Any]) -> dict[Any, Any]:

@@ -18,6 +18,8 @@ from lqm.utils.locks import hold, remove_if_abandoned
 # What a temporary name has of that of its file; a name may have 255 bytes.
 _LETTERS = 40
 _POLL = 0.001
+# The memory of a line besides its letters.
+_LINE = 96
 # Folders that can't be flushed, or not by us; anything else is a fault of the disk.
 _NO_FLUSH = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF, errno.EACCES, errno.EPERM)
 
@@ -67,6 +69,13 @@ def read_whole(path: Path, *, copies: int = 1, first: int | None = None) -> byte
         wanted = size_of(file) if first is None else min(first, size_of(file))
         require_memory(copies * wanted, f"the content of {path}")
         return file.read(wanted)
+
+
+def lines_of(path: Path) -> list[str]:
+    """The lines of a text from someone else, without what is no UTF-8; not if they take too much memory."""
+    content = read_whole(path).replace(b"\r\n", b"\n")
+    require_memory(len(content) + _LINE * content.count(b"\n"), f"the lines of {path}")
+    return content.decode("utf-8", "replace").split("\n")
 
 
 def size_of(file: BinaryIO) -> int:

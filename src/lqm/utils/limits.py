@@ -17,6 +17,8 @@ from lqm.utils.names import shown_value
 VARIABLE = "LQM_MAX_MEMORY"
 _REMEDY = f"raise it by --max-memory or {VARIABLE} if you trust the file and the machine has the memory"
 _DEFAULT = 8 * 2**30
+# What the name, the counts and the lists of the members of one class take.
+CLASS_BYTES = 4096
 # What reading one image takes at most for each of its pixels, with four being read at a time.
 _BYTES_A_PIXEL = 48
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}

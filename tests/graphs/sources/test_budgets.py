@@ -4,6 +4,7 @@ import gzip
 import os
 import pickle
 import struct
+import time
 import tracemalloc
 
 import numpy as np
@@ -114,6 +115,7 @@ def ogb(tmp_path):
         ("split/a/train.csv.gz", "1\n" * 3_000_000, "train.csv.gz"),
         ("mapping/labelidx2name.csv.gz", "a,b\n" + "0,a\n" * 2_000_000, "labelidx2name"),
         ("mapping/labelidx2name.csv.gz", "a,b\ninf,a\n", "labelidx2name"),
+        ("mapping/labelidx2name.csv.gz", f"{',' * 100_000}\n" * 2, "100,001 columns"),
     ],
 )
 def test_tables_of_ogb(ogb, file, text, sentence):
@@ -191,3 +193,16 @@ def test_a_pipe_among_the_files_of_planetoid_is_not_waited_for(planetoid, part):
     os.mkfifo(folder / f"ind.cora.{part}")
     with pytest.raises(DataError):
         load_graph(folder)
+
+
+def test_classes_that_are_nearly_as_many_as_the_nodes():
+    with limited_to("50MB"):
+        assert "20,000 classes" in refused(lambda: clean_labels(np.arange(60_000) // 3, None, "'ids'"))
+
+
+def test_names_that_many_classes_share_are_told_apart_quickly():
+    names = [f"{number // 2}" for number in range(40_000)]
+    began = time.monotonic()
+    _, named, _ = clean_labels(np.arange(40_000), names, "'pairs'")
+    assert len(set(named)) == 40_000
+    assert time.monotonic() - began < 3

@@ -196,3 +196,26 @@ def test_text_in_an_image_that_bursts_is_refused(tmp_path):
     Image.new("RGB", (8, 8)).save(file, "PNG", pnginfo=extra)
     write(tmp_path / "mine.parquet", [*good(5), file.getvalue()], LABELS)
     refused(r"row 5 of .*\(.*too large.*\)", tmp_path / "mine.parquet")
+
+
+def test_files_that_are_read_at_a_time_fit_together(tmp_path):
+    """One such file is within the limit, but four of them are not."""
+    for name in ("cat", "dog"):
+        (tmp_path / "set" / name).mkdir(parents=True)
+        for number, content in enumerate(good(3)):
+            (tmp_path / "set" / name / f"{number}.png").write_bytes(content)
+    with (tmp_path / "set" / "dog" / "2.png").open("ab") as file:
+        file.truncate(40 * 2**20)
+    refused(r"2\.png .*above the limit", tmp_path / "set")
+
+
+def test_a_text_of_many_short_lines_is_refused_before_they_are_parted(tmp_path):
+    (tmp_path / "tiny-imagenet-200").mkdir()
+    (tmp_path / "tiny-imagenet-200" / "wnids.txt").write_bytes(b"ab\n" * 1_000_000)
+    refused(r"wnids\.txt .*above the limit", "tinyimagenet", data_dir=tmp_path)
+
+
+def test_classes_that_are_nearly_as_many_as_the_images_are_refused(tmp_path):
+    images = np.random.default_rng(0).integers(0, 256, (40_000, 8, 8), dtype=np.uint8)
+    np.savez(tmp_path / "ids.npz", x=images, y=np.arange(40_000) // 2)
+    refused(r"20,000 classes .*above the limit", tmp_path / "ids.npz")

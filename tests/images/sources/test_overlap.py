@@ -1,6 +1,7 @@
 """What the training and the test set share, against a comparison of every pair."""
 
 import io
+import time
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from torch.utils.data import TensorDataset
 
 from lqm.images.sources import from_dataset, load_source, overlap
 from lqm.utils.errors import DataError
+from tests.peaks import memory_grows_by_at_most
 
 LABELS = torch.tensor([0, 1] * 20)
 
@@ -112,3 +114,35 @@ def test_a_large_comparison_is_made_once(photos, monkeypatch, kept, capsys):
     assert load(train, torch.cat([train[:7], test[7:]])).notes == first
     assert capsys.readouterr().err.count("training images too") == 2
     assert len(kept()) == 1
+
+
+def nearly_equal_images(count):
+    """Images that differ from each other, each by a little, so that every pair is a pair of near ones."""
+    images = np.zeros((count, 8, 8), np.uint8)
+    for column in range(7):
+        images[:, 0, column] = np.arange(count) // 7**column % 7
+    return torch.from_numpy(images[:, None])
+
+
+def test_images_that_are_all_near_each_other_take_little_time_and_memory():
+    images = nearly_equal_images(60_000)
+    began = time.monotonic()
+    with memory_grows_by_at_most(2**27):
+        assert overlap.overlap(images[:-2_000], images[-2_000:]) == (0, 2_000)
+    assert time.monotonic() - began < 10
+
+
+def test_thumbnails_that_tell_nothing_do_not_make_all_pairs_be_compared(monkeypatch):
+    images = torch.randint(0, 256, (900, 1, 16, 16), generator=torch.Generator().manual_seed(0)).byte()
+    compared = []
+    are_near = overlap._are_near
+    monkeypatch.setattr(overlap, "_thumbnails", lambda images: torch.zeros(len(images), 16))
+    monkeypatch.setattr(overlap, "_MOST_VALUES", 1000 * 256)
+    monkeypatch.setattr(overlap, "_are_near", lambda *of: compared.append(len(of[2])) or are_near(*of))
+    assert overlap.overlap(images[:600], images[600:]) == (0, 0)
+    assert sum(compared) <= 1000
+
+
+def test_test_images_far_from_all_training_images_are_near_none():
+    train, test = torch.zeros(5, 1, 8, 8), torch.ones(3, 1, 8, 8)
+    assert overlap.overlap(train, test) == (0, 0)

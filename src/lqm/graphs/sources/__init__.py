@@ -157,10 +157,11 @@ def _existing(source: str | Path, data_dir: str | Path | None) -> tuple[Path, di
 def _reader(path: Path) -> Callable[[ReadOptions], CleanGraph] | None:
     if path.is_file() and path.suffix == ".npz":
         return lambda options: clean(read_npz(path, masks=options.split != "random"), options)
+    root = path if path.is_dir() else path.parent
     if graphs := find_planetoid(path):
-        return lambda options: clean(read_planetoid(graphs), options)
+        return lambda options: clean(read_planetoid(graphs, root), options)
     if folder := find_reddit(path):
-        return lambda options: clean(read_reddit(folder), options)
+        return lambda options: clean(read_reddit(folder, root), options)
     if (path / "raw" / "edge.csv.gz").is_file():
         from lqm.graphs.sources.ogb import read_ogb
 

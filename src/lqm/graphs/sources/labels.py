@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lqm.utils.errors import DataError
-from lqm.utils.limits import require_memory
+from lqm.utils.limits import CLASS_BYTES, require_memory
 from lqm.utils.sentences import counted
 
 Array = np.ndarray[Any, Any]
@@ -33,6 +33,7 @@ def clean_labels(raw: Array, names: ClassNames, place: str) -> tuple[Tensor, tup
     missing = int((array == -1).sum())
     if missing:
         present, numbered = present[1:], numbered - 1
+    require_memory(CLASS_BYTES * len(present), f"{len(present):,} classes of {place}")
     if len(present) < 2:
         raise DataError(f"{place} has labels of {len(present)} class; it should have two classes or more")
     notes = []
@@ -70,8 +71,8 @@ def _table(names: Mapping[int, str] | Sequence[str], highest: int, place: str) -
 def _unique(names: dict[int, str]) -> tuple[tuple[str, ...], str | None]:
     """Unique class names, since random numbers are keyed by them, and one that was there more than once."""
     shared = None
-    while repeated := [name for name, count in Counter(names.values()).items() if count > 1]:
-        shared = shared or repeated[0]
+    while repeated := {name: count for name, count in Counter(names.values()).items() if count > 1}:
+        shared = shared or next(iter(repeated))
         names = {number: f"{name} ({number})" if name in repeated else name for number, name in names.items()}
     return tuple(names.values()), shared
 

@@ -13,6 +13,7 @@ from lqm.graphs.sources.splits import Split
 from lqm.graphs.sources.tables import batches, names_by_number, table
 from lqm.utils.errors import DataError
 from lqm.utils.limits import require_memory
+from lqm.utils.staying import require_inside
 
 Array = np.ndarray[Any, Any]
 
@@ -37,6 +38,7 @@ def read_ogb(folder: Path, options: ReadOptions) -> CleanGraph:
     for file in files:
         if not file.is_file():
             raise DataError(f"there is no file {file}; unpack the whole set, as it was published")
+    require_inside(files, folder)
     try:
         key = content_key(f"ogb/{options.features}", folder, files)
     except UnicodeEncodeError as error:

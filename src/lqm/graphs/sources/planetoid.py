@@ -14,7 +14,9 @@ from lqm.graphs.sources.splits import Split
 from lqm.utils.array_calls import SparseState
 from lqm.utils.arrays import read_arrays
 from lqm.utils.errors import DataError
+from lqm.utils.files import read_whole
 from lqm.utils.limits import require_memory
+from lqm.utils.staying import require_inside
 
 Array = np.ndarray[Any, Any]
 
@@ -31,10 +33,11 @@ def find_planetoid(path: Path) -> list[Path]:
     return next(([file for file in files if file.is_file()] for files in found if files), [])
 
 
-def read_planetoid(graphs: list[Path]) -> RawGraph:
+def read_planetoid(graphs: list[Path], root: Path) -> RawGraph:
     """The graph whose `ind.NAME.graph` is given; the other files lie beside it.
 
-    Nodes that `test.index` leaves out have neither features nor a label, as in citeseer.
+    Nodes that `test.index` leaves out have neither features nor a label, as in citeseer. All files should
+    lie in the folder `root`.
     """
     graph, *others = graphs
     if others:
@@ -46,6 +49,7 @@ def read_planetoid(graphs: list[Path]) -> RawGraph:
     for path in files:
         if not path.is_file():
             raise DataError(f"there is no {path}; it should lie beside {graph.name}")
+    require_inside([graph, *files], root)
     allx, tx, ally, ty, y, test_index = files
     known, tested = _sparse(allx), _sparse(tx)
     labels, test_labels = _array(ally), _array(ty)
@@ -101,9 +105,10 @@ def _classes(one_hot: Array) -> Array:
 
 
 def _test_index(path: Path) -> Array:
-    require_memory(_NUMBER_BYTES * path.stat().st_size, f"the numbers in {path}")
+    content = read_whole(path)
+    require_memory(_NUMBER_BYTES * len(content), f"the numbers in {path}")
     try:
-        return np.array([int(word) for word in path.read_text().split()], np.int64)
+        return np.array([int(word) for word in content.split()], np.int64)
     except (ValueError, OverflowError) as error:
         raise DataError(f"{path} should hold numbers of nodes, one a line; fetch it again") from error
 

@@ -11,6 +11,7 @@ from lqm.graphs.sources.npz import sparse_rows
 from lqm.graphs.sources.splits import Split
 from lqm.utils.errors import DataError
 from lqm.utils.npz import Arrays
+from lqm.utils.staying import require_inside
 
 _GRAPH = "reddit_graph.npz"
 _DATA = "reddit_data.npz"
@@ -21,10 +22,14 @@ def find_reddit(path: Path) -> Path | None:
     return next((folder for folder in (path, path / "raw") if (folder / _GRAPH).is_file()), None)
 
 
-def read_reddit(folder: Path) -> RawGraph:
-    """The posts, an edge between those that a person commented on both, and the split by day."""
+def read_reddit(folder: Path, root: Path) -> RawGraph:
+    """The posts, an edge between those that a person commented on both, and the split by day.
+
+    Both files should lie in the folder `root`.
+    """
     if not (folder / _DATA).is_file():
         raise DataError(f"there is no {folder / _DATA}; it should lie beside {_GRAPH}")
+    require_inside([folder / _DATA, folder / _GRAPH], root)
     data, graph = Arrays(folder / _DATA), Arrays(folder / _GRAPH)
     types = data["node_types"]
     if types.dtype.kind not in "iu" or types.ndim != 1 or not np.isin(types, (1, 2, 3)).all():

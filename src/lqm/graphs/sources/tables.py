@@ -62,6 +62,7 @@ def names_by_number(path: Path) -> dict[int, str]:
     found: dict[int, str] = {}
     size = 0
     try:
+        _columns(path)
         for batch in csv.open_csv(path):
             size += batch.nbytes + _COLUMN_BYTES
             require_memory(10 * size, f"the names in {path}")

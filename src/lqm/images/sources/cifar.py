@@ -15,7 +15,7 @@ from lqm.images.sources.inside import Inside
 from lqm.images.sources.source import Images
 from lqm.utils.arrays import read_arrays
 from lqm.utils.errors import DataError
-from lqm.utils.files import read_whole
+from lqm.utils.files import lines_of, read_whole
 from lqm.utils.limits import require_memory
 
 _PIXELS = 3 * 32 * 32
@@ -116,9 +116,7 @@ def _values(path: Path, *keys: str) -> list[Any]:
 def _names(folder: Path, file: str, key: str | None) -> tuple[str, ...]:
     path = folder / file
     if key is None:
-        return tuple(
-            line.strip() for line in read_whole(path).decode("utf-8", "replace").splitlines() if line.strip()
-        )
+        return tuple(line.strip() for line in lines_of(path) if line.strip())
     (names,) = _values(path, key)
     if not isinstance(names, list):
         raise DataError(f"'{key}' of {path} is no list of names; fetch the file again")

@@ -21,7 +21,7 @@ from lqm.utils.cache import Packed, content_key, kept
 from lqm.utils.errors import DataError
 from lqm.utils.limits import max_memory
 
-_THREADS = 4
+THREADS = 4  # images that are read at a time
 _AT_A_TIME = 1 << 26  # bytes of images that are held beside the set
 _PIECE = 64  # images that a thread reads at a time; one by one, small ones take twice as long
 
@@ -80,7 +80,7 @@ def _decode_all(encoded: Iterator[Encoded], total: int, reading: Reading) -> Ten
     stack = Stack(total, "pass --size {} to bring all images to one size")
     with (
         Progress(f"reading {reading.name}", total, shown=reading.show_progress) as progress,
-        ThreadPoolExecutor(_THREADS) as pool,
+        ThreadPoolExecutor(THREADS) as pool,
         pillow_within_limits(),
     ):
         decode_piece = partial(_decode_piece, size=reading.size, check_size=stack.check_size)
@@ -117,9 +117,9 @@ def _chunks(encoded: Iterator[Encoded], stack: Stack) -> Iterator[tuple[list[Enc
     for image in encoded:
         chunk.append(image)
         held += image.held
-        if len(chunk) >= (_THREADS * a_piece if len(stack) else 1) or held > share:
+        if len(chunk) >= (THREADS * a_piece if len(stack) else 1) or held > share:
             yield chunk, a_piece
-            a_piece = max(1, min(_PIECE, share // (_THREADS * stack.bytes_an_image)))
+            a_piece = max(1, min(_PIECE, share // (THREADS * stack.bytes_an_image)))
             chunk, held = [], 0
     if chunk:
         yield chunk, a_piece

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from lqm.images.sources.decoding import decode_set
+from lqm.images.sources.decoding import THREADS, decode_set
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.image_file import Encoded, suffixes
 from lqm.images.sources.inside import Inside, names_shown
@@ -33,7 +33,7 @@ def read_listing(listing: Listing, reading: Reading) -> Found:
     """The images of a listing, by way of the cache."""
     files = [path for path, _ in (*listing.train, *(listing.test or ()))]
     for path in files:
-        require_memory(path.stat().st_size, f"the content of {path}")
+        require_memory(THREADS * path.stat().st_size, f"the content of {path} and of others beside it")
     train = torch.tensor([label for _, label in listing.train])
     test = None if listing.test is None else torch.tensor([label for _, label in listing.test])
     described = json.dumps([listing.class_names, train.tolist(), None if test is None else test.tolist()])

@@ -14,7 +14,7 @@ from lqm.images.sources.overlap import compare_parts
 from lqm.images.sources.resize import square
 from lqm.images.sources.source import Images, ImageSource
 from lqm.utils.errors import ConfigError, DataError
-from lqm.utils.limits import max_pixels
+from lqm.utils.limits import CLASS_BYTES, max_pixels, require_memory
 from lqm.utils.settings import check
 
 _DEFAULT_TEST_FRACTION = 0.2
@@ -68,7 +68,9 @@ def finish(
     """Bring all images to the size asked for, and hold a test set out if there is none."""
     name = reading.name
     found = ranked(found, name)
-    if len(found.class_names) < 2:
+    classes = len(found.class_names)
+    require_memory(CLASS_BYTES * classes, f"{classes:,} classes of '{name}'")
+    if classes < 2:
         raise DataError(f"'{name}' has only one class, '{found.class_names[0]}'; it should have two or more")
     if found.test is None:
         train, test = _split(found.train, reading.test_fraction, found.class_names, name)

@@ -13,6 +13,7 @@ from typing import Self
 from lqm.utils.errors import ConfigError
 from lqm.utils.log import warn
 from lqm.utils.sentences import counted, reason
+from lqm.utils.staying import stays
 from lqm.utils.terminal import shown
 
 _SHOWN = 3
@@ -98,7 +99,7 @@ class Inside:
         return False
 
     def _stays(self, path: Path) -> bool:
-        return os.path.commonpath([os.path.realpath(path), self._real]) == self._real
+        return stays(path, self._real)
 
 
 def expanded(path: str | Path) -> Path:

@@ -6,7 +6,9 @@ saved again in good quality, or with a little noise. Mirrored, cut or recoloured
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from lqm.images.sources.source import ImageSource
@@ -19,8 +21,10 @@ from lqm.utils.sentences import counted
 NEAR = 4 / 255
 # Pairs of images from which on the result is kept, and those that are compared for near ones at most.
 _WORTH_KEEPING, _MOST_PAIRS = 10**7, 2 * 10**10
-# Values of pixels, and test images, that are compared at a time.
-_VALUES, _QUERIES = 1 << 22, 256
+# Values of pixels, test images, and training images by their thumbnails, that are compared at a time.
+_VALUES, _QUERIES, _WINDOW = 1 << 19, 256, 4096
+# Values of pixels that are compared at most: thumbnails can be made that tell no image from another.
+_MOST_VALUES = 4 * 10**9
 
 
 class Overlap(NamedTuple):
@@ -63,10 +67,10 @@ def overlap(train: Tensor, test: Tensor) -> Overlap:
 
     Equal ones are found by a hash. Near ones are looked for among the rest by thumbnails of averages, whose
     distance is never above that of the images, and only where the means are near; with so many pairs that
-    this takes long, among evenly chosen test images.
+    this takes long, among evenly chosen test images, and until so many images that have near thumbnails were
+    compared that this has taken long.
     """
-    known = set(_hashes(train))
-    rest = torch.tensor([place for place, value in enumerate(_hashes(test)) if value not in known])
+    rest = torch.from_numpy(np.flatnonzero(~np.isin(_hashes(test), _hashes(train))))
     step = max(1, -(-len(train) * len(rest) // _MOST_PAIRS))
     return Overlap(len(test) - len(rest), _count_near(train, test[rest[::step]]) if len(rest) else 0)
 
@@ -84,9 +88,9 @@ def _overlap(source: ImageSource) -> Overlap:
     )
 
 
-def _hashes(images: Tensor) -> list[int]:
+def _hashes(images: Tensor) -> NDArray[np.int64]:
     rows = images.contiguous().numpy().reshape(len(images), -1)
-    return [hash(row.tobytes()) for row in rows]
+    return np.fromiter((hash(row.tobytes()) for row in rows), np.int64, len(rows))
 
 
 def _count_near(train: Tensor, test: Tensor) -> int:
@@ -97,39 +101,70 @@ def _count_near(train: Tensor, test: Tensor) -> int:
     along = torch.ones(real.shape[1]) / real.shape[1] ** 0.5
     keys, order = (real @ along).sort()
     query_keys, query_order = (queries @ along).sort()
-    near = 0
+    near, room = 0, _MOST_VALUES // train[0].numel()
     for start in range(0, len(test), _QUERIES):
         chosen = query_order[start : start + _QUERIES]
         ends = query_keys[[start, start + len(chosen) - 1]] + torch.tensor([-bound, bound])
         first, last = torch.searchsorted(keys, ends).tolist()
-        window = order[first : last + 1]
-        apart = torch.cdist(queries[chosen], real[window]) if len(window) else torch.ones(len(chosen), 0)
-        rows, columns = (apart <= bound * 1.001 + 1e-3).nonzero().T
-        near += _confirmed(train, test, window[columns], chosen[rows])
+        for window in order[first : last + 1].split(_WINDOW):
+            if not (len(window) and len(chosen) and room):
+                break
+            apart = torch.cdist(queries[chosen], real[window])
+            found, compared = _found(train, test, chosen, window, apart <= bound * 1.001 + 1e-3, apart, room)
+            near, room = near + int(found.sum()), room - compared
+            chosen = chosen[~found]
     return near
 
 
-def _confirmed(train: Tensor, test: Tensor, places: Tensor, queries: Tensor) -> int:
-    """How many different test images of these pairs are near indeed, by all their pixels."""
-    found: list[Tensor] = []
+def _found(
+    train: Tensor, test: Tensor, queries: Tensor, places: Tensor, candidates: Tensor, apart: Tensor, most: int
+) -> tuple[Tensor, int]:
+    """Which of these test images are near one of these training images, and how many pairs were compared.
+
+    That with the nearest thumbnail comes first and is nearly always enough: in a set of images that are all
+    near each other, every pair would be a candidate.
+
+    Args:
+        train: all training images.
+        test: all test images.
+        queries: the places of the test images, [Q].
+        places: the places of the training images, [P].
+        candidates: the pairs whose thumbnails are near, [Q, P].
+        apart: the distances of the thumbnails, [Q, P].
+        most: how many pairs may be compared.
+    """
+    found, compared = torch.zeros(len(queries), dtype=torch.bool), 0
+    nearest = torch.zeros_like(candidates).scatter_(1, apart.argmin(dim=1, keepdim=True), True)
+    for tried in (nearest, ~nearest):
+        rows, columns = (candidates & tried & ~found[:, None]).nonzero()[: most - compared].T
+        found[rows[_are_near(train, test, places[columns], queries[rows])]] = True
+        compared += len(rows)
+    return found, compared
+
+
+def _are_near(train: Tensor, test: Tensor, places: Tensor, queries: Tensor) -> Tensor:
+    """Which of these pairs are near indeed, by all their pixels."""
+    near = torch.empty(len(queries), dtype=torch.bool)
     at_a_time = _at_a_time(train)
-    for some, others in zip(queries.split(at_a_time), places.split(at_a_time), strict=True):
-        apart = (pixels(test[some]) - pixels(train[others])).square().flatten(1).mean(dim=1).sqrt()
-        found.append(some[apart <= NEAR])
-    return len(torch.cat(found).unique()) if found else 0
+    for some, others, place in zip(*(part.split(at_a_time) for part in (queries, places, near)), strict=True):
+        apart = (pixels(test[some]) - pixels(train[others])).square_().flatten(1).mean(dim=1)
+        place.copy_(apart.sqrt() <= NEAR)
+    return near
 
 
 def _thumbnails(images: Tensor) -> Tensor:
     """Sums over cells of each channel, scaled so that distances never grow, [N, C * cells * cells]."""
     _, channels, height, width = images.shape
-    cells = 4 if channels > 2 else 7
+    # With fewer pixels a cell, thumbnails would take more memory than small images do.
+    cells = min(4 if channels > 2 else 7, height // 4, width // 4)
     rows, columns = height // cells, width // cells
     joined = torch.eye(cells).repeat_interleave(columns, dim=0) / (rows * columns) ** 0.5
-    parts = []
-    for part in images[:, :, : rows * cells, : columns * cells].split(_at_a_time(images)):
-        sums = pixels(part) @ joined
-        parts.append(sums.unflatten(2, (cells, rows)).sum(dim=3).flatten(1))
-    return torch.cat(parts)
+    at_a_time = _at_a_time(images)
+    made = torch.empty(len(images), channels * cells**2)
+    for part, place in zip(images.split(at_a_time), made.split(at_a_time), strict=True):
+        sums = pixels(part[:, :, : rows * cells, : columns * cells]) @ joined
+        place.copy_(sums.unflatten(2, (cells, rows)).sum(dim=3).flatten(1))
+    return made
 
 
 def _at_a_time(images: Tensor) -> int:

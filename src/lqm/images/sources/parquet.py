@@ -18,7 +18,7 @@ from lqm.images.sources.decoding import decode_set
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.image_file import Encoded
 from lqm.images.sources.inside import Inside
-from lqm.images.sources.parquet_pages import largest_page
+from lqm.images.sources.parquet_pages import check_footer, largest_page
 from lqm.utils.errors import DataError
 from lqm.utils.files import open_regular
 from lqm.utils.limits import require_memory
@@ -97,6 +97,7 @@ def _read(parts: list[list[_Table]], reading: Reading) -> Found:
 
 def _open(path: Path, opened: ExitStack) -> _Table:
     stream = opened.enter_context(open_regular(path))
+    check_footer(stream, str(path))
     try:
         file = pq.ParquetFile(stream)
         names, schema = file.schema_arrow.names, file.schema_arrow

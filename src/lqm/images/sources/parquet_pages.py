@@ -13,7 +13,18 @@ from lqm.utils.files import size_of
 from lqm.utils.limits import require_memory
 
 _HEADER, _LONGEST_HEADER = 1 << 10, 1 << 24
-_BYTES_A_BYTE = 100  # what a byte of the footer takes at most when it is read
+_BYTES_A_BYTE = 200  # what a byte of the footer takes at most when it is read
+_PADDING = 100  # bytes after a column that are read with it, since some old writers counted too few
+_COUNTS = {0: 5, 3: 8}  # the field with the number of values, by the type of a page; others have none
+
+
+def check_footer(file: BinaryIO, place: str) -> int:
+    """The length of the footer, if what it describes is within the limit of memory, to be asked for first."""
+    file.seek(max(size_of(file) - 8, 0))
+    length = int.from_bytes(file.read(4), "little")
+    require_memory(_BYTES_A_BYTE * min(length, size_of(file)), f"the footer of {place}")
+    file.seek(0)
+    return length
 
 
 def largest_page(file: BinaryIO, leaf: int, place: str) -> int:
@@ -42,11 +53,8 @@ def largest_page(file: BinaryIO, leaf: int, place: str) -> int:
 
 
 def _footer(file: BinaryIO, place: str) -> Fields:
-    end = size_of(file) - 8
-    file.seek(end)
-    length = int.from_bytes(file.read(4), "little")
-    require_memory(_BYTES_A_BYTE * length, f"the footer of the file of {place}")
-    file.seek(end - length)
+    length = check_footer(file, f"the file of {place}")
+    file.seek(size_of(file) - 8 - length)
     return Compact(file.read(length)).struct()
 
 
@@ -56,13 +64,13 @@ def _largest(file: BinaryIO, chunk: Fields) -> int:
     dictionary = field(chunk, 11, I64)
     if dictionary is not None and 0 < dictionary < offset:
         offset = dictionary
-    end, values = offset + required(chunk, 7, I64), required(chunk, 5, I64)
+    end, values = offset + required(chunk, 7, I64) + _PADDING, required(chunk, 5, I64)
     largest = came = 0
     while offset < end and came < values:
         header, length = _header(file, offset)
         unpacked, packed = required(header, 2, I32), required(header, 3, I32)
-        data = field(header, 5, STRUCT) or field(header, 8, STRUCT)
-        count = required(data, 1, I32) if data else 0
+        counting = _COUNTS.get(required(header, 1, I32))
+        count = required(required(header, counting, STRUCT), 1, I32) if counting else 0
         if min(unpacked, packed, count) < 0:
             raise ValueError("a page of a negative size")
         largest, came = max(largest, unpacked), came + count

@@ -10,7 +10,7 @@ from pathlib import Path
 from lqm.images.sources.folder import Listing
 from lqm.images.sources.inside import Inside
 from lqm.utils.errors import DataError
-from lqm.utils.files import read_whole
+from lqm.utils.files import lines_of
 from lqm.utils.terminal import shown
 
 
@@ -72,4 +72,4 @@ def _folders(inside: Inside, folder: Path) -> list[Path]:
 def _lines(inside: Inside, path: Path) -> list[str]:
     if not inside.has_file(path):
         raise DataError(f"{path} is missing; unpack the set again")
-    return read_whole(path).decode("utf-8", "replace").splitlines()
+    return lines_of(path)
