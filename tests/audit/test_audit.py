@@ -187,7 +187,6 @@ def test_dp_sgd_without_opacus_is_one_sentence(noise, monkeypatch):
         ({"references": "full"}, "reference"),
         ({"protocol": "no"}, "protocol"),
         ({"protocol": 3}, "protocol"),
-        ({"epsilon": "x"}, "epsilon"),
         ({"epsilon": None}, "epsilon"),
         ({"references": 5}, "references"),
         ({"references": (1,)}, "references"),
