@@ -1,5 +1,6 @@
 """`python -m fuzz.one READER SECONDS [CORPUS]`: fuzz one reader by atheris, until something is found."""
 
+import hashlib
 import importlib
 import os
 import pkgutil
@@ -38,6 +39,9 @@ def main(name: str, seconds: str, corpus: Path) -> None:
         (folder := workplace / "input").mkdir()
         try:
             attempt(reader, content, folder)
+        except BaseException:
+            (found / hashlib.sha256(content).hexdigest()[:16]).write_bytes(content)
+            raise
         finally:
             shutil.rmtree(folder)
             shutil.rmtree(workplace / "cache", ignore_errors=True)

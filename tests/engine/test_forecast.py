@@ -107,7 +107,8 @@ def test_the_forecast_is_within_1_5_times_of_the_truth(tmp_path, monkeypatch, so
 
     monkeypatch.setattr(module, "_LONG", 0.0)
     monkeypatch.setattr("lqm.engine.loop.Forecast", Kept)
-    more = {} if "nodes" in source else {"compile": "off"}
+    # Long work keeps two checkpoints.
+    more = {"checkpoint_seconds": 0.5} | ({} if "nodes" in source else {"compile": "off"})
     began = time.monotonic()
     lqm.condense(source, out=tmp_path / "run", **options, **more)
     seconds, peak = time.monotonic() - began, peak_memory()

@@ -30,7 +30,7 @@ CASES = {
     ),
     "cat": (
         "synthetic:nodes=20000,classes=8,features=16",
-        {"method": "cat", "budget": 16, "settings": {"steps": 2, "width": 2048, "real_batch": 1200}},
+        {"method": "cat", "budget": 16, "settings": {"steps": 2, "width": 8192, "real_batch": 250}},
     ),
 }
 

@@ -13,8 +13,8 @@ from lqm.methods.batch import Batch
 from lqm.methods.targets import RealGroup
 from lqm.utils.limits import require_room, working_memory
 
-# Real nodes whose embeddings are held at once, and bytes of each number of them: copies, sorted and not.
-_CHUNK, _BYTES = 32_768, 20
+# Real nodes whose embeddings are held at once, and what each number of them takes at most, as measured.
+_CHUNK, _BYTES = 32_768, 40
 
 
 class RealNodes:

@@ -56,6 +56,8 @@ def _read(file: BinaryIO, path: Path, most: int) -> Array:
         )
     shape = struct.unpack(f">{axes}I", file.read(4 * axes))
     length = math.prod(shape)
+    if not length:
+        raise DataError(f"{path} claims to hold nothing; fetch it again")
     require_memory(length, f"what {path} claims to hold")
     if length > most:
         raise DataError(f"{path} claims {length:,} values in its header but is cut off; fetch it again")
