@@ -162,6 +162,15 @@ def test_a_network_by_dp_sgd_stands_beside(small):
     assert private.attacks["loss"].area.low < 0.5 < private.attacks["loss"].area.high
 
 
+def test_a_network_that_dp_sgd_can_not_train_is_refused_before_any_work(noise, monkeypatch):
+    pytest.importorskip("opacus")
+    monkeypatch.setattr("lqm.api.audit_work.Work.measure", lambda *given: pytest.fail("too late"))
+    batch = EvaluationProtocol("batch", 3, 1, "convnet:width=8:norm=batch")
+    monkeypatch.setitem(PROTOCOLS, "batch", batch)
+    with pytest.raises(ConfigError, match="batch"):
+        audit(noise, "batch", references=("dp",))
+
+
 def test_dp_sgd_without_opacus_is_one_sentence(noise, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "opacus", None)
     with pytest.raises(ConfigError, match="opacus"):
@@ -181,6 +190,7 @@ def test_dp_sgd_without_opacus_is_one_sentence(noise, monkeypatch):
         ({"steps": 0}, "steps"),
         ({"epsilon": 0}, "epsilon"),
         ({"epsilon": "x"}, "epsilon"),
+        ({"epsilon": 1e30}, "epsilon"),
         ({"references": 3}, "references"),
         ({"device": 5}, "device"),
         ({"data_dir": 5}, "data_dir"),

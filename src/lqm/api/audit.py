@@ -3,8 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
-from lqm.api.audit_checks import require_again, require_held_out, require_references, require_usable
+from pydantic import Field
+
+from lqm.api.audit_checks import (
+    require_again,
+    require_held_out,
+    require_private,
+    require_references,
+    require_usable,
+)
 from lqm.api.audit_work import Subject, Work, subject_of
 from lqm.api.checking import check_options
 from lqm.api.domains import domain_of_set
@@ -23,13 +32,15 @@ from lqm.utils.log import warn
 from lqm.utils.memory import memory_for, memory_for_reading
 from lqm.utils.names import choose
 from lqm.utils.sentences import counted
-from lqm.utils.settings import Count, Positive, check
+from lqm.utils.settings import Count, check
 
 REFERENCES = ("random", "noise", "dp")
 # Steps of sets that are condensed again, unless the set had fewer; records of either side that are attacked.
 _STEPS, _ATTACKED = 100, 10_000
 # Of fewer canaries or shadows nothing can be said, and more take days.
 _FEWEST, _MOST = 4, 1000
+# Below opacus finds no scale of the noise, and far above it looks for one without end.
+_Epsilon = Annotated[float, Field(ge=0.1, le=1000, description="a number from 0.1 to 1,000")]
 
 
 @memory_for("auditing", "give a protocol with a smaller network, or leave shadows and references out")
@@ -62,7 +73,7 @@ def audit(
         steps: of each set that is condensed again; by default those of the set itself, at most 100.
         references: sets to measure beside it: `random` real records, one condensed from `noise`, and `dp`, a
             network trained on the real images by DP-SGD (needs opacus: `pip install 'lqm[dp]'`).
-        epsilon: of DP-SGD.
+        epsilon: of DP-SGD, from 0.1 to 1,000.
         protocol: how networks are trained, by name; by default as the manifest asks.
         source: where the real data come from; by default the place that was condensed.
         data_dir: where named sources are, if they have moved.
@@ -81,7 +92,7 @@ def audit(
                 f"{name} = {value} can't be used: it should be 0, or even and from {_FEWEST} to {_MOST}"
             )
     check("steps", steps, Count | None)
-    check("epsilon", epsilon, Positive)
+    check("epsilon", epsilon, _Epsilon)
     check_options(
         references=references,
         protocol=protocol,
@@ -105,6 +116,8 @@ def audit(
     with limited_to(max_memory), memory_for_reading(source or condensed.manifest["source"]["name"]):
         data = source_of(evaluator, condensed.manifest, source, data_dir)
     require_fits(condensed, data)
+    if "dp" in names:
+        require_private(evaluator.fresh_network(data, rules.network, seed, 0), rules.name)
     labels = auditor.labels(data)
     require_held_out(labels, data.name)
     own_steps = condensed.manifest["steps"]

@@ -43,10 +43,19 @@ def require_references(auditor: Auditor, condensed: CondensedSet, references: Se
             "DP-SGD clips the gradient of each record, and message passing mixes those of many nodes; "
             "the reference dp is for images"
         )
-    if "dp" in references:
-        from lqm.images.private import require_opacus
 
-        require_opacus()
+
+def require_private(network: Any, protocol: str) -> None:
+    """Refuse a network that DP-SGD can't train, and DP-SGD where opacus is missing."""
+    from lqm.images.networks import uses_batch_statistics
+    from lqm.images.private import require_opacus
+
+    require_opacus()
+    if uses_batch_statistics(network.train()):
+        raise ConfigError(
+            f"DP-SGD clips the gradient of each image, and the network of {protocol} mixes those of a batch "
+            "by its norm; leave the reference dp out, or choose another protocol"
+        )
 
 
 def require_again(

@@ -38,7 +38,7 @@ def audit(
         steps: Of each set that is condensed again (default: the set's own, at most 100).
         references: To measure beside it: none, or some of random (real records), noise (as init; condenses
             again), dp (a network trained by DP-SGD; of images, needs opacus).
-        epsilon: Of DP-SGD.
+        epsilon: Of DP-SGD, from 0.1 to 1,000.
         protocol: How networks are trained, as for evaluate; else what the set asks for.
         source: Where the real data are, if they have moved.
         data_dir: Where the named sources are, if they have moved.
