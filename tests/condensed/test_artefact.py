@@ -245,10 +245,10 @@ def test_threads_that_note_scores_at_once_lose_none(tmp_path):
 
 def test_names_that_are_no_utf8_do_not_make_a_set_unsaveable(tmp_path):
     odd = replace(small_set(), class_names=("caf\udce9", "two"))
-    odd = replace(odd, manifest=odd.manifest | {"origin": {"path": "/data/caf\udce9"}})
+    odd = replace(odd, manifest=odd.manifest | {"origin": {"source": "/data/caf\udce9"}})
     odd.save(tmp_path / "set").with_score(score("a", 0.5))
     assert lqm.load(tmp_path / "set").class_names == ("caf\udce9", "two")
-    assert lqm.load(tmp_path / "set").manifest["origin"]["path"] == "/data/caf\udce9"
+    assert lqm.load(tmp_path / "set").manifest["origin"]["source"] == "caf\udce9"
     (tmp_path / "set" / "manifest.json").read_text(encoding="utf-8")
 
 
