@@ -88,6 +88,14 @@ def test_a_forged_snapshot_of_experts_is_named(trained, tmp_path, change):
         )
 
 
+def test_grids_of_another_width_than_their_encoders_features_are_named(sketched, tmp_path):
+    folder = shutil.copytree(sketched, tmp_path / "sketch")
+    for label in range(10):
+        forge(folder, f"grid.0.{label}", lambda tensor: tensor[:, :3])
+    with pytest.raises(ArtifactError, match=r"encoder-000000"):
+        lqm.condense("digits", per_class=1, sketch=folder, settings={"steps": 1}, show_progress=False)
+
+
 def test_shards_as_they_were_made_are_used(sketched):
     made = lqm.condense("digits", per_class=1, sketch=sketched, settings={"steps": 1}, show_progress=False)
     assert torch.isfinite(made.images).all()

@@ -87,7 +87,8 @@ class Condensation:
         found = []
         for place, group in enumerate(target.groups):
             synthetic = self.synthetic.batch(group.classes, group.transforms)
-            losses = objective.loss(target.encoder, group.target, synthetic)
+            with target.in_use():
+                losses = objective.loss(target.encoder, group.target, synthetic)
             self._require_finite(losses, group.classes)
             losses.sum().backward()
             found.append(losses.detach())

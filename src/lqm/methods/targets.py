@@ -1,6 +1,7 @@
 """The real side of a step: what it leaves behind under one encoder, computed live, kept, or from a sketch."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -31,10 +32,15 @@ class GroupTarget(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What the real side leaves behind under one encoder: all that an update needs of it."""
+    """What the real side leaves behind under one encoder: all that an update needs of it.
+
+    Attributes:
+        in_use: a block in which it is compared; one from a file names that if it can't be.
+    """
 
     encoder: Encoder
     groups: Sequence[GroupTarget]
+    in_use: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 class RealGroup(NamedTuple):
@@ -179,6 +185,7 @@ class SketchTargets:
         return Target(
             encoder,
             [GroupTarget(classes, own, self._objective.match([(classes, s)])) for classes, own, s in known],
+            shard.in_use,
         )
 
     def forget(self) -> None:
