@@ -18,7 +18,7 @@ DAY = 86400
 def entry(kind, number, size=1000, days=0.0):
     """A file of the cache that was last used some days ago."""
     name = hashlib.sha256(str(number).encode()).hexdigest()
-    name = f"{name}.json" if kind == "scores" else f"{name[:32]}.{name[32:]}.safetensors"
+    name = f"{name}.json" if kind in ("scores", "places") else f"{name[:32]}.{name[32:]}.safetensors"
     path = cache_folder() / kind / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(bytes(size))
@@ -55,6 +55,15 @@ def test_beyond_its_limit_what_was_used_longest_ago_goes_first(monkeypatch):
     make_room(cache_folder())
     assert new.exists(), "what was just written or used stays"
     assert not old.exists()
+
+
+def test_places_of_data_make_no_room_but_are_cleaned_when_asked(monkeypatch):
+    place = entry("places", 1, days=90)
+    monkeypatch.setenv("LQM_CACHE_LIMIT", "1")
+    assert make_room(cache_folder()) == 0
+    assert place.exists()
+    clean_cache(cache_folder(), ("places",))
+    assert not place.exists()
 
 
 def test_what_is_read_from_the_cache_counts_as_used_and_what_is_written_makes_room(monkeypatch, tmp_path):

@@ -17,13 +17,13 @@ def cache(
 
     Example: lqm cache --clean images --older-than 30d
 
-    Decoded images, graphs, scores of networks, overlaps of test with training images and sets that audits
-    condensed are kept in LQM_CACHE, else in .cache/lqm of the home folder, up to LQM_CACHE_LIMIT (default
-    20GB); what was used longest ago goes first.
+    Decoded images, graphs, scores of networks, overlaps of test with training images, sets that audits
+    condensed, and the places of data, which sets don't name, are kept in LQM_CACHE, else in .cache/lqm of
+    the home folder, up to LQM_CACHE_LIMIT (default 20GB); what was used longest ago goes first.
 
     Args:
-        clean: Delete files of one kind: images, graphs, scores, overlaps, condensed-again; or all. They
-            are made again when needed.
+        clean: Delete files of one kind: images, graphs, scores, overlaps, condensed-again, places; or all.
+            They are made again when needed; without places, say --source once more.
         older_than: Of these, only files that were not used for so long, such as 30d or 12h.
     """
     import time

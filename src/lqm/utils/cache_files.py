@@ -16,7 +16,9 @@ from lqm.utils.errors import ConfigError
 from lqm.utils.limits import parse_size
 
 VARIABLE = "LQM_CACHE_LIMIT"
-KINDS = ("images", "graphs", "scores", "overlaps", "condensed-again")
+KINDS = ("images", "graphs", "scores", "overlaps", "condensed-again", "places")
+# Where data stand can't be found out again, and takes no room.
+_MADE_AGAIN = KINDS[:-1]
 _DEFAULT = "20GB"
 _OURS = re.compile(r"[0-9a-f]{32}\.[0-9a-f]{32}\.safetensors|[0-9a-f]{64}\.json")
 _ABANDONED = re.compile(r"\..+\.tmp")
@@ -53,7 +55,7 @@ def mark_used(path: Path) -> None:
 
 def make_room(root: Path) -> int:
     """Delete what was used longest ago until a cache is within its limit; gives the bytes."""
-    entries = cache_entries(root)
+    entries = cache_entries(root, _MADE_AGAIN)
     above = sum(entry.size for entry in entries) - cache_limit()
     if above <= 0:
         return 0
