@@ -13,7 +13,8 @@ import tyro
 
 import lqm
 from lqm.evaluation.audit.nearest import Gap
-from lqm.evaluation.audit.result import CONTROL, DISTANCE, LOSS, OWN, RATIO, Audit, audit_in
+from lqm.evaluation.audit.result import CONTROL, DISTANCE, LOSS, OWN, RATIO, Audit
+from lqm.evaluation.audit.stored import audit_in
 
 _HEADER = (
     "set | steps | near copies (exact) | traceable | nearer to training % (chance) | distance attack, area | "
