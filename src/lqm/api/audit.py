@@ -67,7 +67,7 @@ def audit(
 
     Args:
         condensed: a set of images or of nodes, or the folder of one.
-        shadows: sets that are condensed from random halves of all real records, an even number, for the
+        shadows: sets that are condensed from random halves of the attacked records, an even number, for the
             likelihood-ratio attack; 0 leaves it out.
         canaries: mislabelled held-out records, an even number, that are planted in two sets; 0 for none.
         steps: of each set that is condensed again; by default those of the set itself, at most 100.

@@ -93,7 +93,7 @@ class Work:
         return Measured(copies, gaps, attacks), confidences
 
     def ratio(self, confidences: Tensor, shadows: int) -> dict[str, Attack]:
-        """The likelihood-ratio attack, by sets that are condensed from random halves of all records.
+        """The likelihood-ratio attack, by sets that are condensed from random halves of the attacked records.
 
         The networks on these sets owe nothing to which records the audited set was made of: by the loss of
         all of them, in half of which each record is, the control tells whether the two sides differ anyway.

@@ -17,7 +17,7 @@ from lqm.utils.files import read_whole, remove_temporaries, write_atomically
 from lqm.utils.log import warn
 
 # To be raised by every change of what a score means: of training, networks, augmentation or diagnostics.
-_EDITION = 3
+_EDITION = 4
 
 Finding = dict[str, list[float]]
 
