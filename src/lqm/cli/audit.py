@@ -33,7 +33,7 @@ def audit(
 
     Args:
         run: A run, or a saved condensed set.
-        shadows: Sets to condense from random halves of the attacked records, for the likelihood ratio; 0: none.
+        shadows: Sets to condense from random halves of the attacked records, for likelihood ratios; 0: none.
         canaries: Mislabelled held-out records to plant in two sets that are condensed again; 0: none.
         steps: Of each set that is condensed again (default: the set's own, at most 100).
         references: To measure beside it: none, or some of random (real records), noise (as init; condenses
