@@ -42,6 +42,8 @@ def tiny_protocol():
 @pytest.fixture
 def type_in(monkeypatch, capsys):
     """Runs the command line in this process; gives exit code, standard output and standard error."""
+    # The tests' process is not to be ended when a busy machine takes long to stop a command.
+    monkeypatch.setattr(signals, "_FORCED", 300.0)
 
     def typed(*words):
         monkeypatch.setattr(sys, "argv", ["lqm", *map(str, words)])
