@@ -290,7 +290,7 @@ def test_a_page_is_not_written_over_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe.html")
     with pytest.raises(ArtifactError, match=r"pipe\.html .*regular file"):
         write_report(tmp_path / "set", tmp_path / "pipe.html")
-    with pytest.raises(ArtifactError, match="/dev/null .*regular file"):
+    with pytest.raises(ArtifactError, match=r"/dev/null .*regular file"):
         write_report(tmp_path / "set", "/dev/null")
 
 
