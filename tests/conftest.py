@@ -39,6 +39,14 @@ def tiny_protocol():
     return EvaluationProtocol("tiny", epochs=2, networks=2, network="convnet:width=8")
 
 
+@pytest.fixture(autouse=True)
+def own_signals():
+    """Some tests stop commands; the watch over these is not to end the process of the next tests."""
+    signals.forget()
+    yield
+    signals.forget()
+
+
 @pytest.fixture
 def type_in(monkeypatch, capsys):
     """Runs the command line in this process; gives exit code, standard output and standard error."""

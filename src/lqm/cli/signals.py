@@ -118,7 +118,7 @@ def _force(reader: int) -> None:
             name = signal.Signals(number).name
             _write(f"lqm: stopping, as {name} asks; a second signal ends it at once\n")
         again = _asked(reader, _FORCED)
-    if again == _CLOSED or number is None:
+    if again == _CLOSED or number is None or not _pipe:  # without the pipe, the command is over
         os.close(reader)
     else:
         _leave(number if again is None else again)
