@@ -61,8 +61,12 @@ def append_lines(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
         raise ArtifactError(f"{path} could not be written: {error.strerror}") from error
 
 
-def read_log(path: Path) -> list[Line]:
+def read_log(path: Path, counter: str | None = "step") -> list[Line]:
     """Every line of a log that is not empty, if there is one.
+
+    Args:
+        path: of the log.
+        counter: the field of every record that holds a whole number, if there is one.
 
     Raises:
         ArtifactError: when it can't be read.
@@ -71,16 +75,16 @@ def read_log(path: Path) -> list[Line]:
     try:
         with open_regular(path) as file:
             require_memory(_MEMORY * os.fstat(file.fileno()).st_size, str(path))
-            return list(_lines(file))
+            return list(_lines(file, counter))
     except FileNotFoundError:
         return []
     except OSError as error:
         raise ArtifactError(f"{path} can't be read ({error.strerror}); look at the disk") from error
 
 
-def read_lines(path: Path) -> list[Record]:
+def read_lines(path: Path, counter: str | None = "step") -> list[Record]:
     """The records of a log; damaged lines are named and left out, and an unfinished last one too."""
-    lines = read_log(path)
+    lines = read_log(path, counter)
     warn_of_damage(path, lines)
     return [line.record for line in lines if line.record is not None]
 
@@ -99,7 +103,7 @@ def last_line(path: Path) -> Record | None:
     try:
         with open_regular(path) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _LINE_BYTES))
-            found = [line.record for line in _lines(file) if line.record is not None]
+            found = [line.record for line in _lines(file, "step") if line.record is not None]
     except OSError:
         return None
     return found[-1] if found else None
@@ -115,7 +119,7 @@ def _to_append(path: Path) -> BinaryIO:
     return open(descriptor, "ab", buffering=0)
 
 
-def _lines(file: BinaryIO) -> Iterator[Line]:
+def _lines(file: BinaryIO, counter: str | None) -> Iterator[Line]:
     number = 0
     while content := file.readline(_LINE_BYTES):
         number += 1
@@ -125,7 +129,7 @@ def _lines(file: BinaryIO) -> Iterator[Line]:
                 pass
             yield Line(number, b"", None, torn=not rest)
         elif content.strip():
-            yield Line(number, content, _record_of(content) if whole else None, torn=not whole)
+            yield Line(number, content, _record_of(content, counter) if whole else None, torn=not whole)
 
 
 def _line_of(record: Mapping[str, Any]) -> bytes:
@@ -133,7 +137,7 @@ def _line_of(record: Mapping[str, Any]) -> bytes:
     return content[:-1] + f', "{CHECKSUM}": "{_checksum(content)}"}}\n'.encode()
 
 
-def _record_of(content: bytes) -> Record | None:
+def _record_of(content: bytes, counter: str | None) -> Record | None:
     """The record of a line without its checksum, if it has one that is right or none (earlier versions)."""
     checked = _CHECKED.search(content)
     bare = content[: checked.start()] + b"}" if checked else content
@@ -143,8 +147,10 @@ def _record_of(content: bytes) -> Record | None:
         record = json.loads(bare)
     except (ValueError, RecursionError):
         return None
-    step = record.get("step") if isinstance(record, dict) else None
-    return record if type(step) is int and 0 <= step < 2**53 else None
+    if not isinstance(record, dict) or counter is None:
+        return record if isinstance(record, dict) else None
+    count = record.get(counter)
+    return record if type(count) is int and 0 <= count < 2**53 else None
 
 
 def _checksum(content: bytes) -> str:

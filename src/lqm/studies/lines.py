@@ -1,0 +1,134 @@
+"""What a study has found: one JSON line a cell, from which alone its tables and figures are made."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, field
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from lqm.utils.errors import ArtifactError
+from lqm.utils.lines import append_lines, read_lines
+
+CELLS = "cells.jsonl"
+
+Value = str | int | float | bool
+Share = Annotated[float, Field(ge=-1, le=1)]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True)
+class StudyHead:
+    """The study that a cell belongs to.
+
+    Attributes:
+        name: of the file that describes it.
+        title: what it asks, in a line.
+        scale: `cpu`, `paper`, or nothing where the file knows one scale only.
+        axis: along which values are compared, such as `distance`.
+        against: the value of that axis with which all others are compared.
+    """
+
+    name: str
+    title: str = ""
+    scale: str = ""
+    axis: str = "distance"
+    against: str = "mean"
+
+
+@dataclass(frozen=True)
+class CellLine:
+    """One cell of a study: what was run, how, and what came out.
+
+    Attributes:
+        cell: its name, which is the folder of its run too.
+        axes: what tells it from the other cells but for the seed: source, method, distance, per_class or
+            budget, and whatever else varies.
+        settings: of the method, as far as the study or its tuning gave them.
+        tuned: those of them that were chosen on validation records.
+        seed: of the condensation, and of the networks that evaluate it.
+        sentence: why it failed, if it did.
+        command: what makes the same run without a study.
+        commit: of the software; empty outside of a repository.
+        environment: versions, machine and threads.
+        records: that the networks were trained on.
+        seconds: of the `bank` it shares with others, of `condense` and of `evaluate`.
+        protocol: of the evaluation, in words.
+        scores: by kind of network, the accuracy of every network; of a stream, the average accuracy.
+        transfer: the backward transfer of a stream.
+        paper: the accuracy in percent that a paper reports, if it does.
+    """
+
+    study: StudyHead
+    cell: str
+    axes: dict[str, Value]
+    seed: int
+    state: Literal["done", "failed"] = "done"
+    sentence: str = ""
+    settings: dict[str, Value] = field(default_factory=dict)
+    tuned: dict[str, Value] = field(default_factory=dict)
+    command: str = ""
+    commit: str = ""
+    environment: dict[str, Value] = field(default_factory=dict)
+    steps: int = 0
+    records: int = 0
+    seconds: dict[str, Seconds] = field(default_factory=dict)
+    protocol: str = ""
+    scores: dict[str, tuple[Share, ...]] = field(default_factory=dict)
+    transfer: Share | None = None
+    paper: float | None = None
+
+    @property
+    def networks(self) -> int:
+        """How many evaluated it, of the first kind."""
+        return len(next(iter(self.scores.values()), ()))
+
+    @property
+    def cost(self) -> float:
+        """Seconds of making the set, without its share of a bank and its evaluation."""
+        return self.seconds.get("condense", 0.0)
+
+    def accuracy(self, network: str | None = None) -> float:
+        """The mean over the networks of a kind, the first if none is named."""
+        return fmean(self.scores[next(iter(self.scores)) if network is None else network])
+
+
+_LINE = TypeAdapter(CellLine)
+
+
+def write_cell(path: Path, line: CellLine) -> None:
+    """Add a line to a file; it is on the disk when this returns."""
+    append_lines(path, [asdict(line)])
+
+
+def read_cells(path: Path) -> list[CellLine]:
+    """The last line of each cell of a file, in the order in which they first came.
+
+    Raises:
+        ArtifactError: when a line is not one of a study.
+    """
+    found: dict[str, CellLine] = {}
+    for number, record in enumerate(read_lines(path, None), start=1):
+        try:
+            line = _LINE.validate_python(record)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise ArtifactError(
+                f"line {number} of {path} is not that of a cell ({place}: {first['msg']}); "
+                "remove the line, and the study runs the cell again"
+            ) from None
+        found[line.cell] = line
+    return [*found.values()]
+
+
+def done(lines: Sequence[CellLine]) -> list[CellLine]:
+    """Those that have a score."""
+    return [line for line in lines if line.state == "done"]
+
+
+def without(axes: dict[str, Value], *names: str) -> dict[str, Any]:
+    """Axes but for some."""
+    return {name: value for name, value in axes.items() if name not in names}
