@@ -52,7 +52,7 @@ class Paired:
             abs(math.fsum(map(math.prod, zip(signs, self.differences, strict=True))))
             for signs in product((1, -1), repeat=self.pairs)
         )
-        return sum(each >= observed * (1 - 1e-12) for each in sums) / 2**self.pairs
+        return float(sum(each >= observed * (1 - 1e-12) for each in sums) / 2**self.pairs)
 
     @property
     def verdict(self) -> Verdict:
