@@ -9,20 +9,32 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import asdict
 from queue import SimpleQueue
 from signal import SIGINT, SIGTERM, Signals
-from typing import Any
 
 from pydantic import TypeAdapter
+from pydantic.dataclasses import dataclass
 
 from lqm.api.cells import Place, failed_line, run_cell
 from lqm.studies.cell import Cell
 from lqm.studies.lines import CellLine, StudyHead
 from lqm.utils.errors import StoppedError
 
-_CELL, _HEAD, _LINE = TypeAdapter(Cell), TypeAdapter(StudyHead), TypeAdapter(CellLine)
+_LINE = TypeAdapter(CellLine)
 _STOPPED = "stopped"
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """What a process is given to do."""
+
+    cell: Cell
+    head: StudyHead
+    place: Place
+    bank_seconds: float
+
+
+_PIECE = TypeAdapter(_Piece)
 
 
 def in_workers(
@@ -70,16 +82,11 @@ class _Worker:
 
     def run(self, cell: Cell, head: StudyHead, place: Place, bank_seconds: float) -> CellLine:
         """The line of a cell; of a failed one if the process dies."""
-        piece = {
-            "cell": asdict(cell),
-            "head": asdict(head),
-            "place": asdict(place) | {"folder": str(place.folder)},
-            "bank_seconds": bank_seconds,
-        }
+        piece = _PIECE.dump_json(_Piece(cell, head, place, bank_seconds)).decode()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with suppress(BrokenPipeError):
-            self._process.stdin.write(json.dumps(piece) + "\n")
+            self._process.stdin.write(f"{piece}\n")
             self._process.stdin.flush()
         answer = self._process.stdout.readline()
         if answer.startswith('{"stopped"'):
@@ -111,15 +118,9 @@ def _serve() -> None:
     os.dup2(2, 1)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     for text in sys.stdin:
-        piece: dict[str, Any] = json.loads(text)
-        place = Place(**piece["place"])
+        piece = _PIECE.validate_json(text)
         try:
-            line = run_cell(
-                _CELL.validate_python(piece["cell"]),
-                _HEAD.validate_python(piece["head"]),
-                place,
-                piece["bank_seconds"],
-            )
+            line = run_cell(piece.cell, piece.head, piece.place, piece.bank_seconds)
         except StoppedError as error:
             answers.write(json.dumps({_STOPPED: str(error)}) + "\n")
             return
