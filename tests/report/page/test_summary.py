@@ -12,9 +12,9 @@ from lqm import write_report
 from lqm.condensed import CondensedImages, CondensedNodes
 from lqm.evaluation.cases import latents_of
 from lqm.evaluation.latents import LatentMatch
+from lqm.evaluation.spread import in_points
 from lqm.evaluation.standing import Bar, Standing, standings
 from lqm.graphs.evaluation import PROTOCOLS as NODE_PROTOCOLS
-from lqm.report.page.answer import in_points
 from lqm.report.page.summary import answers
 from tests.report.making import PROTOCOL, case_of, cases_of, chosen, read_page, tiny_source
 

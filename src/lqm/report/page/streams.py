@@ -11,10 +11,10 @@ from lqm.evaluation.labels import distance_of, size_of
 from lqm.evaluation.latents import Latents
 from lqm.evaluation.markdown import percent
 from lqm.evaluation.significance import welch
-from lqm.evaluation.spread import Spread
+from lqm.evaluation.spread import Spread, in_points
 from lqm.evaluation.streams import StreamRun, stream_title, tasks_of
 from lqm.evaluation.verdict import beside_random
-from lqm.report.page.answer import Answer, Line, and_more, in_points
+from lqm.report.page.answer import Answer, Line, and_more
 from lqm.report.page.content import Content, Page, shown_record
 from lqm.report.page.explorer import explorer
 from lqm.report.page.learning import learning
