@@ -68,7 +68,7 @@ class SourceRequest:
     features: Name = None
     split: Name = None
     normalise_features: QuietFlag = False
-    validation: tyro.conf.Suppress[Flag] = False
+    validation: tyro.conf.Suppress[bool] = False
     device: str = "auto"
     max_memory: Annotated[str | int | None, _option("SIZE")] = None
     show_progress: tyro.conf.Suppress[bool] = True
@@ -242,7 +242,7 @@ class ContinualRequest:
     split_seed: int = 0
     features: Name = None
     normalise_features: QuietFlag = False
-    validation: tyro.conf.Suppress[Flag] = False
+    validation: tyro.conf.Suppress[bool] = False
     data_dir: Folder = None
     device: str = "auto"
     max_memory: Annotated[str | int | None, _option("SIZE")] = None
