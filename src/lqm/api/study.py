@@ -1,12 +1,13 @@
 """Study: a grid of runs, each of them once, and one line of what each has found."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lqm.api.cells import Place
 from lqm.api.study_run import check_cells, finish, in_use
 from lqm.engine import resolve_device
+from lqm.studies.cell import Cell, Study
 from lqm.studies.files import load_study
 from lqm.studies.grid import chosen
 from lqm.studies.lines import CELLS, CellLine, StudyHead
@@ -59,13 +60,26 @@ def study(
     Raises:
         LqmError: for anything in the study that can't be used, before any of it starts.
     """
+    wanted, cells, place = plan_study(name, out, scale, only, data_dir, device)
     check("jobs", jobs, Count)
+    place = replace(place, show_progress=show_progress and jobs == 1)
+    with in_use(place.folder):
+        lines = finish(place.folder / CELLS, wanted.head, cells, place, jobs, shown=show_progress)
+    return StudyResult(wanted.head, tuple(lines), place.folder)
+
+
+def plan_study(
+    name: str | Path,
+    out: str | Path,
+    scale: str | None,
+    only: Sequence[str],
+    data_dir: str | Path | None,
+    device: str,
+) -> tuple[Study, list[Cell], Place]:
+    """A study, the cells of it that are asked for, and where they run; all checked, none started."""
     resolve_device(device)
     wanted = load_study(name, scale)
     cells = chosen(wanted.cells, only)
-    folder = Path(out)
-    place = Place(folder, str(data_dir) if data_dir else None, device, show_progress and jobs == 1)
+    place = Place(Path(out), str(data_dir) if data_dir else None, device)
     check_cells(cells, place)
-    with in_use(folder):
-        lines = finish(folder / CELLS, wanted.head, cells, place, jobs, shown=show_progress)
-    return StudyResult(wanted.head, tuple(lines), folder)
+    return wanted, cells, place

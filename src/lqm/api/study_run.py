@@ -50,6 +50,12 @@ def in_use(folder: Path) -> Iterator[None]:
         lock.release()
 
 
+def unfinished(path: Path, cells: Sequence[Cell]) -> list[Cell]:
+    """The cells that have no line in a file, or one that says why they failed."""
+    known = {line.key for line in read_cells(path) if line.state == "done"}
+    return [cell for cell in cells if cell.key not in known]
+
+
 def finish(
     path: Path, head: StudyHead, cells: Sequence[Cell], place: Place, jobs: int = 1, *, shown: bool = True
 ) -> list[CellLine]:
@@ -58,7 +64,7 @@ def finish(
     A cell that failed runs again. Banks that cells share are built first.
     """
     known = {line.key: line for line in read_cells(path) if line.state == "done"}
-    missing = [cell for cell in cells if cell.key not in known]
+    missing = unfinished(path, cells)
     broken = build_banks(_banks(missing), place)
     seconds = bank_seconds(place.folder)
     able = [cell for cell in missing if not (cell.bank and cell.bank.name in broken)]

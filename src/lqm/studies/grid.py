@@ -1,7 +1,9 @@
 """A study as data: a grid in a TOML file, and the cells that it asks for."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
@@ -155,10 +157,9 @@ def _bank(block: Mapping[str, Any], options: Mapping[str, Any], plain: Mapping[s
         if kind == "sketch" and "max_per_class" not in own and sizes is not None:
             own["max_per_class"] = max(sizes) if isinstance(sizes, list) else sizes
         whole = {**shared, **own}
-        words = [
-            _short(str(value)) if name == "source" else f"{name}-{value}" for name, value in whole.items()
-        ]
-        return Bank(kind, "-".join([kind, *map(_word, words)]), whole)
+        told = sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:8]
+        words = [kind, _short(str(whole["source"])), *filter(None, [whole.get("method")]), told]
+        return Bank(kind, "-".join(map(_word, words)), whole)
     return None
 
 
