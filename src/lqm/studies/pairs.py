@@ -70,6 +70,24 @@ def answers(found: Sequence[Comparison]) -> list[str]:
     return [_answer(side, against, counts) for (side, against), counts in verdicts.items()]
 
 
+def group_in_words(group: dict[str, Value]) -> str:
+    """What the cells of a group share, in a line.
+
+    Example:
+        >>> group_in_words({"source": "digits", "method": "dm", "per_class": 10, "init": "noise"})
+        'digits, dm, 10 a class, init noise'
+    """
+    words = {
+        "source": "{}",
+        "method": "{}",
+        "per_class": "{} a class",
+        "budget": "budget {}",
+        "network": "by {}",
+    }
+    parts = (words.get(name, f"{name.replace('_', ' ')} {{}}").format(value) for name, value in group.items())
+    return ", ".join(parts)
+
+
 def ordered(lines: Sequence[CellLine]) -> list[CellLine]:
     """Lines axis by axis, the compared one last, whatever the order in which their cells came to an end.
 

@@ -14,7 +14,7 @@ from lqm.report.page.answer import Answer, Line
 from lqm.report.page.content import Content, Page
 from lqm.studies.layout import Table
 from lqm.studies.lines import CellLine, Value, done, without
-from lqm.studies.pairs import Comparison, answers, comparisons
+from lqm.studies.pairs import Comparison, answers, comparisons, group_in_words
 from lqm.studies.tables import Cells, cells_of, difference_table, facts, failure_table, score_table
 from lqm.utils.sentences import counted
 from lqm.utils.terminal import visible
@@ -99,24 +99,6 @@ def _cost_ratios(rows: Sequence[Cells]) -> dict[str, float]:
             if side != against and against in own:
                 ratios[side].append(own[side] / own[against])
     return {side: geometric_mean(own) for side, own in ratios.items()}
-
-
-def group_in_words(group: dict[str, Value]) -> str:
-    """What the cells of a group share, in a line.
-
-    Example:
-        >>> group_in_words({"source": "digits", "method": "dm", "per_class": 10, "init": "noise"})
-        'digits, dm, 10 a class, init noise'
-    """
-    words = {
-        "source": "{}",
-        "method": "{}",
-        "per_class": "{} a class",
-        "budget": "budget {}",
-        "network": "by {}",
-    }
-    parts = (words.get(name, f"{name.replace('_', ' ')} {{}}").format(value) for name, value in group.items())
-    return ", ".join(parts)
 
 
 def _forest(found: Sequence[Comparison], sides: Sequence[str]) -> Iterator[Content]:

@@ -24,7 +24,7 @@ drawings.forest = (width) => {
         Plot.dot(rows.filter((each) => each.case === number), { x: "mean", y: "place", symbol: symbol(number), fill: colour(number), stroke: colour(number), r: 0.32 * size })),
       Plot.text(heads, { ...above, frameAnchor: "left", text: (head) => shortened(head.group, Math.floor(width / (0.5 * size))), textAnchor: "start", fontWeight: 600 }),
       Plot.text(rows, { ...above, frameAnchor: "right", dx: 0.4 * size, text: "shown", textAnchor: "start" }),
-      Plot.tip(rows, Plot.pointerY({ x: "mean", y: "place", title: (each) => `${data.labels[each.case]}: ${each.shown}\n${each.pairs} pairs: ${each.verdict}` })),
+      Plot.tip(rows, Plot.pointerY({ x: "mean", y: "place", maxRadius: Infinity, title: (each) => `${data.labels[each.case]}: ${each.shown}\n${each.pairs} pairs: ${each.verdict}` })),
     ],
   });
 };
@@ -49,7 +49,7 @@ function accuracies(width, which, { name, label, joined, ticks }) {
           Plot.dot(own, { x: name, y: "accuracy", symbol: symbol(number), fill: colour(number), stroke: colour(number), r: 0.3 * size }),
         ];
       }),
-      Plot.tip(points, Plot.pointer({ x: name, y: "accuracy", title: (point) => `${data.labels[point.case]}: ${point.shown} %\n${label} ${grouped.format(point[name])}` })),
+      Plot.tip(points, Plot.pointer({ x: name, y: "accuracy", maxRadius: Infinity, title: (point) => `${data.labels[point.case]}: ${point.shown} %\n${label} ${grouped.format(point[name])}` })),
     ],
   });
 }
