@@ -18,6 +18,7 @@ __all__ = [
     "Images",
     "LqmError",
     "Sketch",
+    "StudyResult",
     "audit",
     "condense",
     "continual",
@@ -29,6 +30,7 @@ __all__ = [
     "load_graph",
     "load_source",
     "sketch",
+    "study",
     "tune_allocator",
     "write_figures",
     "write_report",
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from lqm.api.figures import write_figures
     from lqm.api.report import write_report
     from lqm.api.sketch import sketch
+    from lqm.api.study import StudyResult, study
     from lqm.banks import Experts, Sketch
     from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, load
     from lqm.evaluation.audit.result import Audit
@@ -66,6 +69,7 @@ _HOMES = {
     "Images": "lqm.images.sources",
     "LqmError": "lqm.utils.errors",
     "Sketch": "lqm.banks",
+    "StudyResult": "lqm.api.study",
     "audit": "lqm.api.audit",
     "condense": "lqm.api.condense",
     "continual": "lqm.api.continual",
@@ -77,6 +81,7 @@ _HOMES = {
     "load_graph": "lqm.graphs.sources",
     "load_source": "lqm.images.sources",
     "sketch": "lqm.api.sketch",
+    "study": "lqm.api.study",
     "tune_allocator": "lqm.utils.allocator",
     "write_figures": "lqm.api.figures",
     "write_report": "lqm.api.report",

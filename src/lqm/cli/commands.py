@@ -17,6 +17,7 @@ from lqm.cli.recipes import recipes
 from lqm.cli.report import report
 from lqm.cli.runs import runs
 from lqm.cli.sketch import MakeSketch
+from lqm.cli.study import study
 
 COMMANDS: dict[str, Callable[..., Any]] = {
     "condense": Condense,
@@ -24,6 +25,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "experts": TrainExperts,
     "continual": Continual,
     "evaluate": evaluate,
+    "study": study,
     "audit": audit,
     "compare": compare,
     "report": report,

@@ -1,12 +1,9 @@
 """Several values of one option, such as `1,10,50` and `0..4`, and the runs that they ask for."""
 
 from itertools import product
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from lqm.utils.errors import ConfigError
-
-_LARGEST = 10**18
-_MOST = 1000
+from lqm.utils.numbers import whole_numbers
 
 
 class Run(NamedTuple):
@@ -48,40 +45,6 @@ def runs_of(per_class: str | None, budget: str | None, seed: str) -> list[Run]:
     sizes = [None] if per_class is None else whole_numbers("--per-class", per_class, least=1)
     shares = [None] if budget is None else budgets(budget)
     return [Run(*values) for values in product(sizes, shares, whole_numbers("--seed", seed))]
-
-
-def whole_numbers(option: str, text: str, *, least: int | None = None) -> list[int]:
-    """The numbers of a list such as `0,3,5` or `0..4`, which includes 4; each of them once.
-
-    Raises:
-        ConfigError: naming the option.
-
-    Example:
-        >>> whole_numbers("--seed", "7"), whole_numbers("--seed", "0,3..5,3")
-        ([7], [0, 3, 4, 5])
-        >>> whole_numbers("-s", "x")
-        Traceback (most recent call last):
-        lqm.utils.errors.ConfigError: -s x can't be used: give whole numbers, such as 3 or 1,10,50 or 1..4
-    """
-    from pydantic import Field, TypeAdapter, ValidationError
-
-    numbers: list[int] = []
-    low = -_LARGEST if least is None else least
-    kind = TypeAdapter(list[Annotated[int, Field(ge=low, le=_LARGEST)]])
-    for piece in text.split(","):
-        try:
-            ends = kind.validate_python(piece.split(".."))
-        except ValidationError:
-            ends = []
-        if len(ends) not in (1, 2) or ends[-1] < ends[0]:
-            right = "" if least is None else f" from {least} on"
-            raise ConfigError(
-                f"{option} {text} can't be used: give whole numbers{right}, such as 3 or 1,10,50 or 1..4"
-            )
-        if ends[-1] - ends[0] >= _MOST:
-            raise ConfigError(f"{option} {text} can't be used: give at most {_MOST:,} values at a time")
-        numbers += range(ends[0], ends[-1] + 1)
-    return list(dict.fromkeys(numbers))
 
 
 def budgets(text: str) -> list[str]:

@@ -106,8 +106,9 @@ def stream_title(result: Result) -> str:
     config = result["config"]
     order = "" if config["stream"]["order"] == "labels" else ", classes shuffled"
     edges = ", with inter-task edges" if config["stream"]["inter_task_edges"] else ""
+    scored = ", scored on validation nodes" if config["stream"].get("validation") else ""
     tasks = counted(len(result["tasks"]), "task", "tasks")
-    return f"{config['source']['name']}: {tasks}, {config['scoring']}-incremental{order}{edges}"
+    return f"{config['source']['name']}: {tasks}, {config['scoring']}-incremental{order}{edges}{scored}"
 
 
 def stream_sides(results: Mapping[Path, Result]) -> list[Side]:

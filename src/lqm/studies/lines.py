@@ -16,6 +16,7 @@ CELLS = "cells.jsonl"
 
 Value = str | int | float | bool
 Share = Annotated[float, Field(ge=-1, le=1)]
+Shares = Annotated[tuple[Share, ...], Field(min_length=1)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -49,6 +50,7 @@ class CellLine:
         settings: of the method, as far as the study or its tuning gave them.
         tuned: those of them that were chosen on validation records.
         seed: of the condensation, and of the networks that evaluate it.
+        key: a hash of all that the cell was asked; a line of another key is not of the same cell.
         sentence: why it failed, if it did.
         command: what makes the same run without a study.
         commit: of the software; empty outside of a repository.
@@ -57,6 +59,7 @@ class CellLine:
         seconds: of the `bank` it shares with others, of `condense` and of `evaluate`.
         protocol: of the evaluation, in words.
         scores: by kind of network, the accuracy of every network; of a stream, the average accuracy.
+        baselines: the accuracy of every network that was trained on real records, by how these were chosen.
         transfer: the backward transfer of a stream.
         paper: the accuracy in percent that a paper reports, if it does.
     """
@@ -65,6 +68,7 @@ class CellLine:
     cell: str
     axes: dict[str, Value]
     seed: int
+    key: str = ""
     state: Literal["done", "failed"] = "done"
     sentence: str = ""
     settings: dict[str, Value] = field(default_factory=dict)
@@ -76,7 +80,8 @@ class CellLine:
     records: int = 0
     seconds: dict[str, Seconds] = field(default_factory=dict)
     protocol: str = ""
-    scores: dict[str, tuple[Share, ...]] = field(default_factory=dict)
+    scores: dict[str, Shares] = field(default_factory=dict)
+    baselines: dict[str, Shares] = field(default_factory=dict)
     transfer: Share | None = None
     paper: float | None = None
 
@@ -126,7 +131,7 @@ def read_cells(path: Path) -> list[CellLine]:
 
 def done(lines: Sequence[CellLine]) -> list[CellLine]:
     """Those that have a score."""
-    return [line for line in lines if line.state == "done"]
+    return [line for line in lines if line.state == "done" and line.scores]
 
 
 def without(axes: dict[str, Value], *names: str) -> dict[str, Any]:

@@ -1,0 +1,223 @@
+"""A cell of a study: checked before anything starts, then condensed and evaluated, or learned as a stream."""
+
+import shlex
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lqm.api.checking import check_types
+from lqm.api.condense import run_condensation
+from lqm.api.continual import learn_stream
+from lqm.api.domains import domain_of
+from lqm.api.evaluate import evaluate
+from lqm.api.planning import chosen_distance
+from lqm.api.requests import CondenseRequest, ContinualRequest
+from lqm.engine import environment, resolve_device
+from lqm.graphs.continual import check_request
+from lqm.studies.cell import Cell
+from lqm.studies.lines import CellLine, StudyHead
+from lqm.utils.errors import ConfigError, DataError, LqmError, StoppedError
+from lqm.utils.memory import is_out_of_memory
+from lqm.utils.names import choose
+from lqm.utils.sentences import reason
+from lqm.utils.settings import make_settings
+
+RUNS = "runs"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where cells of a study are run.
+
+    Attributes:
+        folder: of the study.
+        data_dir: where the named sources are.
+        device: where to compute.
+        show_progress: whether each cell shows its own.
+    """
+
+    folder: Path
+    data_dir: str | None = None
+    device: str = "auto"
+    show_progress: bool = True
+
+
+def request_of(cell: Cell, place: Place) -> CondenseRequest | ContinualRequest:
+    """What `condense`, or `continual` for a stream, is asked.
+
+    Raises:
+        ConfigError: when the cell has an option that there is not.
+    """
+    kind: type[Any] = ContinualRequest if cell.stream else CondenseRequest
+    known = {field.name: field.name for field in fields(kind)}
+    for name in cell.options:
+        choose(name, known, f"option of `lqm {'continual' if cell.stream else 'condense'}`")
+    bank = {cell.bank.kind: place.folder / "banks" / cell.bank.name} if cell.bank else {}
+    request: CondenseRequest | ContinualRequest = kind(
+        **cell.options,
+        **bank,
+        settings=cell.settings | cell.tuned,
+        seed=cell.seed,
+        out=place.folder / RUNS / cell.name,
+        data_dir=place.data_dir,
+        device=place.device,
+        show_progress=place.show_progress,
+        **({"validation": True} if cell.validation else {}),
+    )
+    return request
+
+
+def check_cell(cell: Cell, place: Place) -> None:
+    """Refuse a cell whose options, method, distance or settings there are not; no data are read.
+
+    Raises:
+        ConfigError: naming the cell.
+    """
+    try:
+        request = request_of(cell, place)
+        check_types(request)
+        distance = chosen_distance(request.distance)
+        given = cell.settings | {name: values[0] for name, values in cell.tune.items()} | cell.tuned
+        if isinstance(request, ContinualRequest):
+            check_request(request.method, distance, request.budget, given, request.scoring)
+        elif request.method is not None:
+            domain = domain_of(request)
+            make_settings(choose(request.method, domain.methods, "method").settings, given)
+            if protocol := cell.evaluation.get("protocol"):
+                choose(protocol, domain.evaluator.protocols, "protocol")
+    except DataError:
+        return  # data that are missing cost their cells alone
+    except ConfigError as error:
+        raise ConfigError(f"cell {cell.name}: {error}") from None
+
+
+def run_cell(cell: Cell, head: StudyHead, place: Place, bank_seconds: float = 0.0) -> CellLine:
+    """The line of a cell, with a sentence in place of scores if it failed.
+
+    What was finished of it before is taken up: steps by the run's checkpoints, networks by the score cache.
+    """
+    try:
+        found = _stream_scores(cell, place) if cell.stream else _set_scores(cell, place)
+    except StoppedError:
+        raise
+    except Exception as error:  # the line tells it, and the other cells go on
+        return failed_line(cell, head, place, _sentence(error))
+    if cell.bank:
+        found["seconds"]["bank"] = round(bank_seconds, 3)
+    return CellLine(**_asked(cell, head, place), **found)
+
+
+def failed_line(cell: Cell, head: StudyHead, place: Place, sentence: str) -> CellLine:
+    """The line of a cell that has no score."""
+    return CellLine(**_asked(cell, head, place), state="failed", sentence=sentence)
+
+
+def _asked(cell: Cell, head: StudyHead, place: Place) -> dict[str, Any]:
+    """What a line tells of its cell, whatever came out."""
+    return {
+        "study": head,
+        "cell": cell.name,
+        "axes": cell.axes,
+        "seed": cell.seed,
+        "key": cell.key,
+        "settings": cell.settings | cell.tuned,
+        "tuned": cell.tuned,
+        "command": command_of(cell),
+        "commit": commit(),
+        "environment": environment(resolve_device(place.device)),
+        "paper": cell.paper,
+    }
+
+
+def command_of(cell: Cell) -> str:
+    """The commands that make the same run without a study, in folders `RUN` and `BANK`."""
+    seed, out = ["--seed", str(cell.seed)], ["--out", "RUN"]
+    given = _words(cell.options | {"settings": cell.settings | cell.tuned})
+    commands = []
+    if cell.bank:
+        commands.append([cell.bank.kind, *_words(cell.bank.options), "--out", "BANK"])
+        given += [f"--{cell.bank.kind}", "BANK"]
+    if cell.stream:
+        commands.append(["continual", *given, *seed, "--repeats", "1", *out])
+    else:
+        commands.append(["condense", *given, *seed, *out])
+        commands.append(["evaluate", "RUN", *_words(cell.evaluation), *seed])
+    return " && ".join(shlex.join(["lqm", *words]) for words in commands)
+
+
+def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
+    request = request_of(cell, place)
+    assert isinstance(request, CondenseRequest)
+    condensed = run_condensation(request)
+    began = time.monotonic()
+    found = evaluate(
+        condensed,
+        **{"baselines": (), **cell.evaluation},
+        data_dir=place.data_dir,
+        seed=cell.seed,
+        device=place.device,
+        show_progress=place.show_progress,
+    )
+    evaluating = time.monotonic() - began
+    return {
+        "steps": condensed.manifest.get("steps", 0),
+        "records": found.score.records,
+        "protocol": str(found.protocol),
+        "seconds": {"condense": condensed.manifest["seconds"], "evaluate": round(evaluating, 3)},
+        "scores": {kind: rows["condensed"].accuracies for kind, rows in found.by_network.items()},
+        "baselines": {name: score.accuracies for name, score in found.baselines.items()},
+    }
+
+
+def _stream_scores(cell: Cell, place: Place) -> dict[str, Any]:
+    request = request_of(cell, place)
+    assert isinstance(request, ContinualRequest)
+    found = learn_stream(request)
+    (repeat,) = found.repeats
+    transfer = found.backward_transfer
+    settings = found.config["settings"]
+    return {
+        "steps": settings.get("steps", 0),
+        "records": sum(len(memory.labels) for memory in repeat.memories),
+        "protocol": f"average accuracy after {len(found.tasks)} tasks",
+        "seconds": {
+            "condense": round(repeat.memory_seconds, 3),
+            "evaluate": round(repeat.learning_seconds, 3),
+        },
+        "scores": {settings.get("classifier", "gcn"): found.average_accuracy.each},
+        "transfer": transfer.mean if transfer else None,
+    }
+
+
+def _sentence(error: Exception) -> str:
+    if is_out_of_memory(error):
+        return "there is not enough memory for it"
+    return str(error) if isinstance(error, LqmError) else f"{type(error).__name__}: {reason(error)}"
+
+
+def _words(options: Mapping[str, Any]) -> list[str]:
+    """Options as they are typed, with the source first."""
+    words = [str(options["source"])] if "source" in options else []
+    for name, value in options.items():
+        if name == "settings":
+            words += [word for setting, own in value.items() for word in ("--set", f"{setting}={own}")]
+        elif name != "source":
+            words.append(f"--{name.replace('_', '-')}")
+            if value is not True:
+                words.append(",".join(map(str, value)) if isinstance(value, list) else str(value))
+    return words
+
+
+@cache
+def commit() -> str:
+    """The commit of this software, with a + if files differ from it; nothing outside of a repository."""
+    folder = Path(__file__).parent
+    try:
+        asked = ["git", "-C", str(folder), "describe", "--always", "--dirty=+", "--exclude=*"]
+        return subprocess.run(asked, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""

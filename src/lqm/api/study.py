@@ -1,0 +1,85 @@
+"""Study: a grid of runs, each of them once, and one line of what each has found."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lqm.api.cells import Place
+from lqm.api.study_run import check_cells, finish, in_use
+from lqm.engine import resolve_device
+from lqm.studies.cell import Cell, Study
+from lqm.studies.files import load_study
+from lqm.studies.grid import chosen
+from lqm.studies.lines import CELLS, CellLine, StudyHead
+from lqm.utils.settings import Count, check
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """What a study has found so far.
+
+    Attributes:
+        head: what it is called, and what it compares.
+        lines: of the cells that were asked for, in the order of the study.
+        folder: where they are.
+    """
+
+    head: StudyHead
+    lines: tuple[CellLine, ...]
+    folder: Path
+
+    @property
+    def failed(self) -> list[CellLine]:
+        """The cells that have a sentence in place of scores."""
+        return [line for line in self.lines if line.state == "failed"]
+
+
+def study(
+    name: str | Path,
+    *,
+    out: str | Path,
+    scale: str | None = None,
+    jobs: int = 1,
+    only: Sequence[str] = (),
+    data_dir: str | Path | None = None,
+    device: str = "auto",
+    show_progress: bool = True,
+) -> StudyResult:
+    """Run what is missing of a study; a stopped one goes on.
+
+    Args:
+        name: of a study that comes with the software, or the path of a TOML file; see docs/studies.md.
+        out: the folder of the study, with `cells.jsonl`, its runs and its banks.
+        scale: `cpu` or `paper`, where the study has both; the first of them if none is given.
+        jobs: how many cells run at a time, each in a process of its own.
+        only: filters such as `source=digits,mnist` or `seed=0..2`; a cell must pass all of them.
+        data_dir: where the named sources are, else LQM_DATA.
+        device: where to compute.
+        show_progress: whether to show the progress of the grid, and of each cell if one runs at a time.
+
+    Raises:
+        LqmError: for anything in the study that can't be used, before any of it starts.
+    """
+    wanted, cells, place = plan_study(name, out, scale, only, data_dir, device)
+    check("jobs", jobs, Count)
+    place = replace(place, show_progress=show_progress and jobs == 1)
+    with in_use(place.folder):
+        lines = finish(place.folder / CELLS, wanted.head, cells, place, jobs, shown=show_progress)
+    return StudyResult(wanted.head, tuple(lines), place.folder)
+
+
+def plan_study(
+    name: str | Path,
+    out: str | Path,
+    scale: str | None,
+    only: Sequence[str],
+    data_dir: str | Path | None,
+    device: str,
+) -> tuple[Study, list[Cell], Place]:
+    """A study, the cells of it that are asked for, and where they run; all checked, none started."""
+    resolve_device(device)
+    wanted = load_study(name, scale)
+    cells = chosen(wanted.cells, only)
+    place = Place(Path(out), str(data_dir) if data_dir else None, device)
+    check_cells(cells, place)
+    return wanted, cells, place

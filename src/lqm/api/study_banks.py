@@ -1,0 +1,81 @@
+"""The banks of a study: sketches and experts that several cells share, each built once."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from lqm.api.cells import Place
+from lqm.api.experts import train_experts
+from lqm.api.requests import ExpertsRequest, SketchRequest
+from lqm.api.sketch import make_sketch
+from lqm.studies.cell import Bank
+from lqm.utils.errors import LqmError, StoppedError
+from lqm.utils.lines import append_lines, read_lines
+from lqm.utils.log import warn
+from lqm.utils.names import choose
+
+BANKS = "banks"
+_SECONDS = "banks.jsonl"
+
+
+def build_banks(banks: Iterable[Bank], place: Place) -> dict[str, str]:
+    """Build what is missing of each bank; gives the sentences of those that failed, by name."""
+    failed = {}
+    for bank in banks:
+        folder = place.folder / BANKS / bank.name
+        before, began = _shards(folder), time.monotonic()
+        try:
+            warn(f"bank {bank.name}")
+            _build(bank, place)
+        except StoppedError:
+            raise
+        except LqmError as error:
+            failed[bank.name] = str(error)
+            warn(f"bank {bank.name} failed: {error}")
+        finally:
+            if _shards(folder) != before:
+                seconds = round(time.monotonic() - began, 3)
+                append_lines(place.folder / _SECONDS, [{"bank": bank.name, "seconds": seconds}])
+    return failed
+
+
+def bank_seconds(folder: Path) -> dict[str, float]:
+    """What building each bank has taken, in all sessions together."""
+    found: dict[str, float] = {}
+    for record in read_lines(folder / _SECONDS, None):
+        found[record["bank"]] = found.get(record["bank"], 0.0) + record["seconds"]
+    return found
+
+
+def bank_request(bank: Bank, place: Place) -> SketchRequest | ExpertsRequest:
+    """What `sketch` or `experts` is asked.
+
+    Raises:
+        ConfigError: when the bank has an option that there is not.
+    """
+    kind: type[Any] = SketchRequest if bank.kind == "sketch" else ExpertsRequest
+    known = {field.name: field.name for field in fields(kind)}
+    for name in bank.options:
+        choose(name, known, f"option of `lqm {bank.kind}`")
+    request: SketchRequest | ExpertsRequest = kind(
+        **bank.options,
+        out=place.folder / BANKS / bank.name,
+        data_dir=place.data_dir,
+        device=place.device,
+        show_progress=place.show_progress,
+    )
+    return request
+
+
+def _shards(folder: Path) -> set[Path]:
+    return {*folder.glob("*.safetensors")}
+
+
+def _build(bank: Bank, place: Place) -> None:
+    request = bank_request(bank, place)
+    if isinstance(request, SketchRequest):
+        make_sketch(request)
+    else:
+        train_experts(request)

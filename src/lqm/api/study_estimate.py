@@ -1,0 +1,68 @@
+"""What a study will take, before any of it starts: a few steps of each kind of cell are measured."""
+
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lqm.api.cells import Place
+from lqm.api.study_probe import COST, PROBE, Cost, Probe
+from lqm.engine.progress import Progress
+from lqm.studies.cell import Bank, Cell
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The cost of some cells of one kind, or of a bank.
+
+    Attributes:
+        name: of the bank, or of the cells without their seeds.
+        count: how many cells.
+        each: what one of them takes.
+    """
+
+    name: str
+    count: int
+    each: Cost
+
+    @property
+    def seconds(self) -> float:
+        """Of all of them, one after another."""
+        return self.count * self.each.seconds
+
+    @property
+    def disk(self) -> int:
+        """Of all of them, in bytes."""
+        return self.count * self.each.disk
+
+
+def estimate(cells: Sequence[Cell], place: Place, *, shown: bool = True) -> list[Estimate]:
+    """Measure each bank and each kind of cell once; cells that differ by their seed alone are of one kind."""
+    banks = {cell.bank.name: cell.bank for cell in cells if cell.bank}
+    kinds: defaultdict[str, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        kinds[cell.name.removesuffix(f"-seed-{cell.seed}")].append(cell)
+    found = []
+    with TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        trial = replace(place, folder=Path(scratch), show_progress=False)
+        with Progress("estimate", len(banks) + len(kinds), shown=shown) as bar:
+            for bank in banks.values():
+                found.append(Estimate(f"bank {bank.name}", 1, _measured(bank, trial)))
+                bar.update(len(found), {})
+            for name, own in kinds.items():
+                found.append(Estimate(name, len(own), _measured(own[0], trial)))
+                bar.update(len(found), {})
+    return found
+
+
+def _measured(what: Cell | Bank, place: Place) -> Cost:
+    asked = PROBE.dump_json(Probe(what, place))
+    child = subprocess.run(
+        [sys.executable, "-m", "lqm.api.study_probe"], input=asked, stdout=subprocess.PIPE, check=False
+    )
+    if child.returncode:
+        return Cost(sentence=f"the trial ended with code {child.returncode}")
+    return COST.validate_json(child.stdout)

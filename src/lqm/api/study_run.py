@@ -1,0 +1,105 @@
+"""Cells, one after another or several at a time: what has a line is skipped, what was stopped goes on."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from lqm.api.cells import Place, check_cell, failed_line, run_cell
+from lqm.api.study_banks import bank_request, bank_seconds, build_banks
+from lqm.api.study_progress import GridProgress
+from lqm.api.study_workers import in_workers
+from lqm.studies.cell import Bank, Cell
+from lqm.studies.lines import CellLine, StudyHead, read_cells, write_cell
+from lqm.utils.errors import ArtifactError
+
+_LOCK = ".study.lock"
+
+
+def check_cells(cells: Sequence[Cell], place: Place) -> None:
+    """Refuse what can be refused of cells and of their banks before any of them starts."""
+    for cell in cells:
+        check_cell(cell, place)
+    for bank in _banks(cells):
+        bank_request(bank, place)
+
+
+@contextmanager
+def in_use(folder: Path) -> Iterator[None]:
+    """Let one process at a time run the study of a folder, which is made when missing.
+
+    Raises:
+        ArtifactError: when another process does, or the folder can't be used.
+    """
+    lock = FileLock(folder / _LOCK)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise ArtifactError(
+            f"{folder} is in use by another process; wait, or choose another folder"
+        ) from None
+    except OSError as error:
+        raise ArtifactError(
+            f"{folder} can't be used as a folder ({error.strerror}); choose another"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def unfinished(path: Path, cells: Sequence[Cell]) -> list[Cell]:
+    """The cells that have no line in a file, or one that says why they failed."""
+    known = {line.key for line in read_cells(path) if line.state == "done"}
+    return [cell for cell in cells if cell.key not in known]
+
+
+def finish(
+    path: Path, head: StudyHead, cells: Sequence[Cell], place: Place, jobs: int = 1, *, shown: bool = True
+) -> list[CellLine]:
+    """Run the cells that have no line in a file yet, and add their lines; gives those of all cells.
+
+    A cell that failed runs again. Banks that cells share are built first.
+    """
+    known = {line.key: line for line in read_cells(path) if line.state == "done"}
+    missing = unfinished(path, cells)
+    broken = build_banks(_banks(missing), place)
+    seconds = bank_seconds(place.folder)
+    able = [cell for cell in missing if not (cell.bank and cell.bank.name in broken)]
+    found = {**known}
+
+    def keep(line: CellLine) -> None:
+        write_cell(path, line)
+        found[line.key] = line
+
+    for cell in missing:
+        if cell.bank and cell.bank.name in broken:
+            keep(failed_line(cell, head, place, broken[cell.bank.name]))
+    progress = GridProgress(len(cells), known.values(), able, shown=shown)
+    for line in _lines(able, head, place, jobs, seconds, progress):
+        keep(line)
+        progress.finished(line)
+    return [found[cell.key] for cell in cells]
+
+
+def _lines(
+    cells: Sequence[Cell],
+    head: StudyHead,
+    place: Place,
+    jobs: int,
+    seconds: dict[str, float],
+    progress: GridProgress,
+) -> Iterator[CellLine]:
+    """The lines of cells, as they come."""
+    if jobs > 1:
+        yield from in_workers(cells, head, place, jobs, seconds)
+        return
+    for cell in cells:
+        progress.begins(cell)
+        yield run_cell(cell, head, place, seconds.get(cell.bank.name, 0.0) if cell.bank else 0.0)
+
+
+def _banks(cells: Sequence[Cell]) -> list[Bank]:
+    return [*{cell.bank.name: cell.bank for cell in cells if cell.bank}.values()]

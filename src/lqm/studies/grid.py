@@ -1,0 +1,191 @@
+"""A study as data: a grid in a TOML file, and the cells that it asks for."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
+
+from lqm.studies.cell import Bank, Cell, Study
+from lqm.studies.lines import StudyHead
+from lqm.utils.errors import ConfigError
+from lqm.utils.names import shown_value
+from lqm.utils.numbers import whole_numbers
+
+# Options of a cell that tell it from others, whether or not they are given as lists.
+_ALWAYS = ("source", "method", "distance", "per_class", "budget")
+_EVALUATION = ("protocol", "networks", "baselines")
+_TABLES = ("settings", "tune", "sketch", "experts")
+_BANKS: tuple[Literal["sketch"], Literal["experts"]] = ("sketch", "experts")
+
+
+def read_study(name: str, content: Mapping[str, Any], scale: str | None = None) -> Study:
+    """The study that a TOML file describes.
+
+    Args:
+        name: of the study.
+        content: of the file.
+        scale: which of the file's scales; the first if it has some and none is named.
+
+    Raises:
+        ConfigError: when something in it can't be used.
+
+    Example:
+        >>> grid = {"source": "digits", "distance": ["mean", "lqm"], "seed": "0..1"}
+        >>> [cell.name for cell in read_study("mine", {"grid": [grid]}).cells]
+        ['digits-mean-seed-0', 'digits-lqm-seed-0', 'digits-mean-seed-1', 'digits-lqm-seed-1']
+    """
+    words = ("title", "compare", "against", "paper_scores")
+    scales = [key for key in content if key not in (*words, "grid")]
+    for key in scales:
+        if not isinstance(content[key], Mapping) or [*content[key]] != ["grid"]:
+            raise ConfigError(
+                f"study {name}: '{key}' is none of {', '.join(words)}, and no scale; "
+                f"a scale holds [[{key}.grid]]"
+            )
+    if "grid" in content:
+        if scale is not None or scales:
+            raise ConfigError(f"study {name} has no scales; leave the scale out")
+        blocks = content["grid"]
+    elif not scales:
+        raise ConfigError(f"study {name} has no [[grid]]; see docs/studies.md for what a study holds")
+    else:
+        scale = scale or scales[0]
+        if scale not in scales:
+            raise ConfigError(f"study {name} has no scale '{scale}'; it has {', '.join(scales)}")
+        blocks = content[scale]["grid"]
+    head = StudyHead(
+        name,
+        str(content.get("title", "")),
+        scale or "",
+        str(content.get("compare", "distance")),
+        str(content.get("against", "mean")),
+    )
+    if not isinstance(blocks, list) or not all(isinstance(block, Mapping) for block in blocks):
+        raise ConfigError(f"study {name}: grid is {shown_value(blocks)}; it should be one or more [[grid]]")
+    scores = content.get("paper_scores", [])
+    cells = [cell for block in blocks for cell in _cells(name, block, scores)]
+    _require_apart(name, cells)
+    return Study(head, tuple(sorted(cells, key=lambda cell: cell.seed)))
+
+
+def chosen(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
+    """The cells that every filter lets pass: `AXIS=VALUE,...`, or `seed=0..2`.
+
+    Raises:
+        ConfigError: for a filter that can't be read, or that lets none pass.
+
+    Example:
+        >>> cells = read_study("mine", {"grid": [{"source": ["digits", "mnist"], "seed": "0..1"}]}).cells
+        >>> [cell.name for cell in chosen(cells, ["source=mnist", "seed=1"])]
+        ['mnist-seed-1']
+    """
+    left = [*cells]
+    for text in only:
+        axis, equals, values = text.partition("=")
+        known = sorted({name for cell in cells for name in cell.axes} | {"seed"})
+        if not equals or axis not in known:
+            raise ConfigError(
+                f"--only {text} can't be used; give AXIS=VALUE,... with an axis of {', '.join(known)}"
+            )
+        wanted = (
+            {*map(str, whole_numbers("--only seed=", values))} if axis == "seed" else {*values.split(",")}
+        )
+        left = [cell for cell in left if str(cell.seed if axis == "seed" else cell.axes.get(axis)) in wanted]
+        if not left:
+            there = sorted({str(cell.axes[axis]) for cell in cells if axis in cell.axes})
+            raise ConfigError(f"--only {text} leaves no cell; there is {axis}={','.join(there) or values}")
+    return left
+
+
+def _cells(study: str, block: Mapping[str, Any], scores: Sequence[Mapping[str, Any]]) -> Iterator[Cell]:
+    """Every combination of the lists of a grid."""
+    for name in _TABLES:
+        if not isinstance(block.get(name, {}), Mapping):
+            raise ConfigError(f"study {study}: {name} is {shown_value(block[name])}; it should be a table")
+    plain = {name: value for name, value in block.items() if name not in (*_TABLES, *_EVALUATION, "seed")}
+    if "source" not in plain:
+        raise ConfigError(f"study {study}: a grid names no source; give source = 'digits' or a list of them")
+    settings = block.get("settings", {})
+    given = block.get("seed", 0)
+    seeds = whole_numbers(
+        f"study {study}: seed", ",".join(map(str, given)) if isinstance(given, list) else str(given)
+    )
+    evaluation = {name: block[name] for name in _EVALUATION if name in block}
+    tune = {
+        name: value if isinstance(value, list) else [value] for name, value in block.get("tune", {}).items()
+    }
+    for options, own in product(_combined(plain), _combined(settings)):
+        varied = [name for name in plain if name in _ALWAYS or isinstance(plain[name], list)]
+        axes = {name: options[name] for name in varied if name in options}
+        axes |= {name: own[name] for name, value in settings.items() if isinstance(value, list)}
+        axes["source"] = _short(str(axes["source"]))
+        paper = [
+            score["accuracy"]
+            for score in scores
+            if all(axes.get(name) == value for name, value in score.items() if name != "accuracy")
+        ]
+        for seed in seeds:
+            yield Cell(
+                name="-".join([*map(_word, axes.values()), f"seed-{seed}"]),
+                axes=axes,
+                options=options,
+                seed=seed,
+                settings=own,
+                evaluation=evaluation,
+                tune=tune,
+                bank=_bank(block, options, plain),
+                paper=paper[0] if paper else None,
+            )
+
+
+def _bank(block: Mapping[str, Any], options: Mapping[str, Any], plain: Mapping[str, Any]) -> Bank | None:
+    """What a cell shares with those of the same source and method."""
+    for kind in _BANKS:
+        if kind not in block:
+            continue
+        own = dict(block[kind])
+        taken = ("source", "method", "network", "classes_per_task", "order", "order_seed", "remainder")
+        shared = {
+            name: options[name]
+            for name in taken
+            if name in options and (kind == "sketch" or name != "method")
+        }
+        sizes = plain.get("per_class")
+        if kind == "sketch" and "max_per_class" not in own and sizes is not None:
+            own["max_per_class"] = max(sizes) if isinstance(sizes, list) else sizes
+        whole = {**shared, **own}
+        told = sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:8]
+        words = [kind, _short(str(whole["source"])), *filter(None, [whole.get("method")]), told]
+        return Bank(kind, "-".join(map(_word, words)), whole)
+    return None
+
+
+def _combined(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every combination of the values of a table, where a list stands for each of its values."""
+    lists = [value if isinstance(value, list) else [value] for value in table.values()]
+    for values in product(*lists):
+        yield dict(zip(table, values, strict=True))
+
+
+def _require_apart(study: str, cells: Sequence[Cell]) -> None:
+    names: set[str] = set()
+    for cell in cells:
+        if cell.name in names:
+            raise ConfigError(
+                f"study {study}: two cells are called {cell.name}; let them differ in source, method, "
+                "distance, budget, or a setting that is a list"
+            )
+        names.add(cell.name)
+
+
+def _short(source: str) -> str:
+    """The name of a source, without the folder and the ending of a file."""
+    path = Path(source)
+    return path.stem if path.suffix or len(path.parts) > 1 else source
+
+
+def _word(value: object) -> str:
+    return re.sub(r"[^\w.=]+", "-", str(value).replace("%", "-percent")).strip("-.")
