@@ -5,7 +5,7 @@ from lqm.utils.log import say
 
 
 def compare(runs: Runs, /) -> None:
-    """Several runs or streams in one table; seeds share a row.
+    """Several runs or streams in one table; seeds share a row and form pairs.
 
     Example: lqm compare runs/mean runs/lqm
 
