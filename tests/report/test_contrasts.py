@@ -4,17 +4,19 @@ import json
 import re
 from dataclasses import asdict
 from statistics import fmean
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from rich.console import Console
 from scipy import stats
 
+from lqm import write_report
 from lqm.evaluation.comparison import comparisons
 from lqm.evaluation.contrasts import contrasts
 from lqm.evaluation.paired import holm
 from lqm.report.comparison import comparison_tables, stream_tables
-from tests.report.making import PROTOCOL, chosen, rewritten, tiny_source
+from tests.report.making import PROTOCOL, chosen, read_page, rewritten, tiny_source
 from tests.report.test_comparison import graph_run, run
 
 DISTANCES = {"mean": 0.60, "lqm": 0.63, "wasserstein": 0.60}
@@ -53,9 +55,10 @@ def expected_of(differences):
     return points(fmean(differences)), f"[{low}, {high}]", flips.pvalue
 
 
-def test_the_command_prints_what_scipy_makes_of_the_manifests(tmp_path, type_in):
-    source = tiny_source()
-    each = {}
+@pytest.fixture
+def seeds(tmp_path):
+    """Five condensation seeds of two distances: the folders, and SciPy's statistics of their manifests."""
+    source, each = tiny_source(), {}
     for distance in ("mean", "lqm"):
         for seed in range(5):
             folder = tmp_path / f"{distance}-{seed}"
@@ -65,13 +68,31 @@ def test_the_command_prints_what_scipy_makes_of_the_manifests(tmp_path, type_in)
             rewritten(folder, **{name: made[name] for name in ("method", "distance", "steps", "scores")})
             stored = json.loads((folder / "manifest.json").read_text())
             each[distance, seed] = fmean(stored["scores"][0]["accuracies"])
-    code, printed, errors = type_in("compare", *sorted(tmp_path.iterdir()))
+    expected = expected_of([each["lqm", seed] - each["mean", seed] for seed in range(5)])
+    return SimpleNamespace(folders=sorted(tmp_path.iterdir()), expected=expected)
+
+
+def test_the_command_prints_what_scipy_makes_of_the_manifests(seeds, type_in):
+    code, printed, errors = type_in("compare", *seeds.folders)
     assert code == 0, errors
-    mean, interval, p = expected_of([each["lqm", seed] - each["mean", seed] for seed in range(5)])
+    mean, interval, p = seeds.expected
     (line,) = [line for line in printed.splitlines() if line.strip().startswith("dm + lqm")]
-    assert f"mean {mean} {interval} 5 {p:.3f}".replace(" 0.", " .") in " ".join(line.split())
+    assert " ".join(line.split()).startswith(
+        f"dm + lqm mean {mean} {interval} 5 {p:.3f}".replace(" 0.", " .")
+    )
     assert "5 pairs give no p below 1/16" in printed
     assert "Student's t" in printed
+
+
+def test_the_page_has_the_same_statistics(seeds, tmp_path):
+    page = read_page(write_report(seeds.folders, tmp_path / "page.html")).words
+    mean, interval, p = seeds.expected
+    assert f"dm + lqm mean {mean} {interval} [" in page
+    assert f"] 5 {p:.3f}".replace(" 0.", " .") in page
+    assert f"5 condensation seeds: {mean} points {interval}, 5 pairs, p = " in page
+    assert "5 pairs give no p below 1/16" in page
+    single = [folder for folder in seeds.folders if folder.name.endswith("-0")]
+    assert "Differences" not in read_page(write_report(single, tmp_path / "single.html")).words
 
 
 def test_every_distance_stands_against_the_mean_and_p_values_are_of_one_family():
@@ -192,6 +213,8 @@ def test_repeats_of_streams_are_pairs_in_one_folder_or_in_one_each(tmp_path, rep
     mean, interval, p = expected_of(
         [one - other for one, other in zip(each["lqm"], each["mean"], strict=True)]
     )
+    page = read_page(write_report(folders, tmp_path / "page.html")).words
+    assert f"cat + lqm mean {mean} {interval} [" in page
     text = printed_streams(*folders)
     assert f"cat + lqm mean {mean} {interval} 5 {p:.3f}".replace(" 0.", " .") in text
 

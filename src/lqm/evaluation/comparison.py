@@ -87,6 +87,14 @@ class Comparison:
     protocol: Mapping[str, Any]
     repeats: list[Repeats]
 
+    @property
+    def title(self) -> str:
+        """Source and protocol."""
+        if not self.protocol:
+            return f"{self.source}: not evaluated yet, run lqm evaluate"
+        protocol = self.protocol
+        return f"{self.source}: {protocol['name']}, {protocol['epochs']} epochs, {protocol['network']}"
+
 
 def comparisons(sets: Sequence[CondensedSet]) -> list[Comparison]:
     """Everything that may share a table or a figure; copies of a set count once."""

@@ -70,7 +70,7 @@ def _table(found: Comparison) -> tuple[Table, list[Side]]:
     size = "per\nclass" if "per_class" in runs[0].manifest else "budget"
     header = ("method", "distance", size, *_COLUMNS)
     different = what_differs([run.manifest for run in runs])
-    table = plain_table(header, [_row(repeats, found) for repeats in runs], different, _title(found))
+    table = plain_table(header, [_row(repeats, found) for repeats in runs], different, found.title)
     return table, [run.side for run in runs]
 
 
@@ -88,13 +88,6 @@ def _place(found: Comparison) -> str:
 def _order(repeats: Repeats) -> list[str]:
     made = (repeats.manifest[name] for name in ("method", "distance", "steps", "settings"))
     return [str(part) for part in (repeats.budget, *made)]
-
-
-def _title(found: Comparison) -> str:
-    if not found.protocol:
-        return f"{found.source}: not evaluated yet, run lqm evaluate"
-    protocol = found.protocol
-    return f"{found.source}: {protocol['name']}, {protocol['epochs']} epochs, {protocol['network']}"
 
 
 def _row(repeats: Repeats, found: Comparison) -> tuple[str, ...]:
