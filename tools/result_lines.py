@@ -12,7 +12,8 @@ from lqm.studies.folder import read_results
 from lqm.studies.layout import Table, render, seconds_in_words
 from lqm.studies.lines import CellLine
 from lqm.studies.pairs import Comparison, answers, comparisons
-from lqm.studies.tables import Cells, cells_of, difference_table, failure_table, score_table
+from lqm.studies.seeds import Cells, cells_of
+from lqm.studies.tables import difference_table, failure_table, score_table
 from lqm.utils.errors import ConfigError
 from lqm.utils.sentences import counted
 

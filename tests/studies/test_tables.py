@@ -226,3 +226,34 @@ def test_another_axis_can_be_compared():
     assert found.paired.mean == pytest.approx(0.1)
     assert [row["init"] for row in read_csv(score_table(lines))] == ["noise", "random"]
     assert comparisons([replace(each, study=StudyHead("x", axis="unknown")) for each in lines]) == []
+
+
+def test_kinds_of_networks_that_never_share_a_row_share_a_column():
+    lines = [line("lqm", 0, 0.5), line("lqm", 0, 0, source="cora", scores={"gcn": (0.7,)}, transfer=-0.1)]
+    rows = read_csv(score_table(lines))
+    assert [(row["network"], float(row["accuracy %"]), row["BWT"]) for row in rows] == [
+        ("convnet", 50, ""),
+        ("gcn", 70, "-10.0"),
+    ]
+
+
+def test_real_records_stand_beside_condensed_ones():
+    lines = [line("lqm", seed, 0.5, baselines={"full": (0.8, 0.8 + 0.2 * seed)}) for seed in range(2)]
+    (row,) = read_markdown(score_table(lines))
+    # Seeds have (80, 80) and (80, 100): 80 and 90 on average.
+    assert row["full %"] == "85.0 ± 7.1"
+
+
+def test_a_protocol_is_short_in_rows_and_whole_below():
+    words = "quick-200: 4 fresh ConvNet-3, 200 epochs each, mean ± sample standard deviation over 4 networks"
+    lines = [line("lqm", 0, 0.5, protocol=words), line("lqm", 0, 0.5, source="cora", protocol="one task")]
+    table = score_table(lines)
+    assert [row["protocol"] for row in read_markdown(table)] == ["quick-200", "one task"]
+    assert "Protocol: quick-200: 4 fresh ConvNet-3, 200 epochs each / one task." in render(table, "md")
+
+
+def test_training_is_part_of_the_cost_where_methods_are_compared():
+    head = StudyHead("hard-labels", axis="method", against="random")
+    (row,) = read_csv(score_table([line("lqm", 0, 0.5, head=head)]))
+    assert float(row["evaluation seconds"]) == 9
+    assert "evaluation seconds" not in read_csv(score_table(small_study()))[0]

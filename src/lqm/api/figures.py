@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,11 @@ from lqm.api.requests import SourceLike
 from lqm.evaluation.cases import Case
 from lqm.evaluation.origins import source_of
 from lqm.report.figures import draw_all
+from lqm.report.figures.forest import draw_forests
 from lqm.report.figures.style import house_style, save
 from lqm.report.figures.subjects import LeftOut, read_subjects
+from lqm.studies.folder import is_study, read_results
+from lqm.studies.pairs import comparisons
 from lqm.utils.errors import ArtifactError, ConfigError, DataError
 from lqm.utils.log import warn
 from lqm.utils.paths import as_path
@@ -28,7 +32,7 @@ def write_figures(
     """Draw all figures that can be drawn of runs; a warning names what is left out, and why.
 
     Args:
-        runs: folders of runs or of saved sets, or of streams of tasks.
+        runs: folders of runs or of saved sets, of streams of tasks, or of studies.
         to: the folder for the figures, each as PNG and SVG; those of the same names are replaced.
         source: where the real data are, if they have moved: a name, a path or an object as for `condense`.
         data_dir: where named sources are, if they have moved.
@@ -57,10 +61,13 @@ def write_figures(
                 return source_of(case.evaluator, case.manifest, *place)
         return source_of(case.evaluator, case.manifest, *last)
 
-    origins, tasks = read_subjects(folders, evaluator_of, find_source)
+    studies = [read_results(path) for path in folders if is_study(path)]
+    names = [lines[0].study.name for lines in studies]
+    others = [path for path in folders if not is_study(path)]
+    origins, tasks = read_subjects(others, evaluator_of, find_source)
     paths: list[Path] = []
     with house_style():
-        for drawn in draw_all(origins, tasks):
+        for drawn in chain(draw_all(origins, tasks), draw_forests(names, [*map(comparisons, studies)])):
             if isinstance(drawn, LeftOut):
                 warn(f"no {drawn.what}: {drawn.why}")
             else:

@@ -22,10 +22,11 @@ def figures(
     Example: lqm figures runs/mean runs/lqm --to figures
 
     Args:
-        runs: Runs, saved condensed sets, or folders of `lqm continual`.
+        runs: Runs, saved condensed sets, or folders of `lqm continual` or `lqm study`.
         to: Folder for the figures: latent distributions, Cramer-von Mises statistic, extreme values, contact
-            sheets, accuracy by step and by budget; of streams accuracy matrices and average accuracy. Those
-            of the same names are replaced; a warning names what can't be drawn.
+            sheets, accuracy by step and by budget; of streams accuracy matrices and average accuracy; of
+            studies the differences. Those of the same names are replaced; a warning names what can't be
+            drawn.
         source: Where the real data are, if they have moved.
         data_dir: Where the named sources are, if they have moved.
     """

@@ -1,16 +1,11 @@
 """The tables of a study, from its lines alone: scores, differences, and cells that failed."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from operator import methodcaller
-from statistics import fmean
 from typing import Any
 
-from lqm.evaluation.labels import key_of
 from lqm.evaluation.paired import p_in_words
-from lqm.evaluation.spread import Spread
 from lqm.studies.layout import (
     COUNT,
     INTERVAL,
@@ -27,94 +22,25 @@ from lqm.studies.layout import (
     Table,
     render,
 )
-from lqm.studies.lines import CellLine, Value, done
-from lqm.studies.pairs import Comparison, comparisons, ordered
+from lqm.studies.lines import CellLine, StudyHead, Value
+from lqm.studies.pairs import Comparison, comparisons
+from lqm.studies.seeds import Cells, cells_of
 from lqm.utils.sentences import counted
 
-__all__ = [
-    "Cells",
-    "all_tables",
-    "cells_of",
-    "difference_table",
-    "facts",
-    "failure_table",
-    "render",
-    "score_table",
-]
+__all__ = ["all_tables", "difference_table", "facts", "failure_table", "render", "score_table"]
 
-TUNED = "Tuned settings were chosen on validation records, equally for every distance."
-
-
-@dataclass(frozen=True)
-class Cells:
-    """The cells that differ by their seed alone."""
-
-    lines: tuple[CellLine, ...]
-
-    @property
-    def axes(self) -> dict[str, Value]:
-        """What tells them from all others."""
-        return self.lines[0].axes
-
-    @property
-    def networks(self) -> list[str]:
-        """The kinds of networks that evaluated them."""
-        return [*dict.fromkeys(network for line in self.lines for network in line.scores)]
-
-    def accuracy(self, network: str | None = None) -> Spread | None:
-        """Over the seeds, by one kind of networks; None if that evaluated none of them."""
-        own = [line for line in self.lines if network is None or network in line.scores]
-        return Spread(tuple(line.accuracy(network) for line in own)) if own else None
-
-    def baseline(self, name: str) -> Spread | None:
-        """Over the seeds, the accuracy of networks that learn from real records; None where there is none."""
-        own = tuple(fmean(line.baselines[name]) for line in self.lines if name in line.baselines)
-        return Spread(own) if own else None
-
-    @property
-    def transfer(self) -> Spread | None:
-        """Backward transfer over the seeds; None where there are no streams."""
-        own = tuple(line.transfer for line in self.lines if line.transfer is not None)
-        return Spread(own) if own else None
-
-    def seconds(self, part: str = "condense") -> float | None:
-        """Of one part, on average over the seeds; None where none was measured."""
-        own = [line.seconds[part] for line in self.lines if part in line.seconds]
-        return fmean(own) if own else None
-
-    @property
-    def paper(self) -> float | None:
-        """The accuracy in percent that a paper reports."""
-        return next((line.paper for line in self.lines if line.paper is not None), None)
-
-    @property
-    def tuned(self) -> str | None:
-        """The settings that were chosen on validation records, in words."""
-        words = (", ".join(f"{name}={value}" for name, value in line.tuned.items()) for line in self.lines)
-        return "; ".join(dict.fromkeys(filter(None, words))) or None
-
-
-def cells_of(lines: Sequence[CellLine]) -> list[Cells]:
-    """The cells that have a score, put together where they differ by their seed alone."""
-    groups: defaultdict[str, list[CellLine]] = defaultdict(list)
-    for line in ordered(done(lines)):
-        groups[key_of(line.axes)].append(line)
-    return [Cells(tuple(own)) for own in groups.values()]
+TUNED = "Tuned settings were chosen on validation records, equally for every {}."
 
 
 def score_table(lines: Sequence[CellLine]) -> Table:
     """A row for every combination of the axes, with mean and sample standard deviation over the seeds."""
     rows = cells_of(lines)
     column = partial(_column, rows)
-    score = "AA %" if all(row.transfer for row in rows) else "accuracy %"
-    kinds = [*dict.fromkeys(network for row in rows for network in row.networks)]
+    training = bool(lines) and counts_training(lines[0].study)
     baselines = dict.fromkeys(name for row in rows for line in row.lines for name in line.baselines)
     columns = (
         *axis_columns([row.axes for row in rows], last=lines[0].study.axis if lines else ""),
-        *(
-            column(score if len(kinds) == 1 else f"{score} by {kind}", methodcaller("accuracy", kind), SPREAD)
-            for kind in kinds
-        ),
+        *_accuracy_columns(rows),
         column("BWT", lambda row: row.transfer, POINTS_SPREAD),
         *(column(f"{name} %", methodcaller("baseline", name), SPREAD) for name in baselines),
         column("paper %", lambda row: row.paper, PERCENT),
@@ -122,8 +48,9 @@ def score_table(lines: Sequence[CellLine]) -> Table:
         column("networks", lambda row: _several(line.networks for line in row.lines), NUMBERS, folds=True),
         column("seconds", lambda row: row.seconds(), SECONDS),
         column("bank seconds", lambda row: row.seconds("bank"), SECONDS),
+        *([column("evaluation seconds", lambda row: row.seconds("evaluate"), SECONDS)] if training else []),
         column("tuned", lambda row: row.tuned),
-        column("protocol", lambda row: _several(line.protocol for line in row.lines), folds=True),
+        column("protocol", lambda row: _several(map(_protocol_name, row.lines)), folds=True),
     )
     return Table(_title("Scores", lines), columns, tuple(_score_notes(rows, lines)))
 
@@ -175,13 +102,22 @@ def facts(lines: Sequence[CellLine]) -> dict[str, str]:
     """What the numbers of a study depend on, by name: as far as it is known, in words."""
     by_name = {
         "scale": (line.study.scale for line in lines),
-        "protocol": (line.protocol for line in lines),
+        "protocol": map(_protocol, lines),
         "threads": (line.environment.get("threads", "") for line in lines),
         "commit": (line.commit[:12] for line in lines),
         "machine": (line.environment.get("machine", "") for line in lines),
         "torch": (line.environment.get("torch", "") for line in lines),
     }
     return {name: words for name, values in by_name.items() if (words := _several(values))}
+
+
+def counts_training(head: StudyHead) -> bool:
+    """Whether the seconds of training on a set belong to its cost.
+
+    They do where methods are compared: in the seconds of a condensation, one may train on many more real
+    records.
+    """
+    return head.axis == "method"
 
 
 def axis_columns(every: Sequence[dict[str, Value]], last: str = "") -> list[Column]:
@@ -198,6 +134,16 @@ def _column(
     return Column(name, tuple(map(value, rows)), kind, folds)
 
 
+def _accuracy_columns(rows: Sequence[Cells]) -> list[Column]:
+    """A column for each kind of network; one for all where each row has but one kind."""
+    score = "AA %" if all(row.transfer for row in rows) else "accuracy %"
+    if all(len(row.networks) == 1 for row in rows):
+        kind = _column(rows, "network", lambda row: row.networks[0], folds=True)
+        return [kind, _column(rows, score, methodcaller("accuracy"), SPREAD)]
+    kinds = dict.fromkeys(network for row in rows for network in row.networks)
+    return [_column(rows, f"{score} by {kind}", methodcaller("accuracy", kind), SPREAD) for kind in kinds]
+
+
 def _score_notes(rows: Sequence[Cells], lines: Sequence[CellLine]) -> Iterator[str]:
     if any(row.transfer for row in rows):
         yield "AA is the average accuracy after the last task; BWT is the backward transfer, in points."
@@ -208,10 +154,21 @@ def _score_notes(rows: Sequence[Cells], lines: Sequence[CellLine]) -> Iterator[s
     elif any(row.seconds() for row in rows):
         yield "Seconds are those of condensing."
     if any(row.tuned for row in rows):
-        yield TUNED
-    known = [f"{name} {words}" for name, words in facts(lines).items() if name != "protocol"]
+        yield TUNED.format(rows[0].lines[0].study.axis)
+    known = facts(lines)
+    if protocol := known.pop("protocol", None):
+        yield f"Protocol: {protocol}."
     if known:
-        yield f"Measured with {', '.join(known)}."
+        yield f"Measured with {', '.join(f'{name} {words}' for name, words in known.items())}."
+
+
+def _protocol(line: CellLine) -> str:
+    """The protocol in words, without what its own deviation is over: here it is over seeds."""
+    return line.protocol.partition(", mean ±")[0]
+
+
+def _protocol_name(line: CellLine) -> str:
+    return _protocol(line).partition(":")[0]
 
 
 def _title(what: str, lines: Sequence[CellLine]) -> str:

@@ -6,7 +6,7 @@ from lqm.report.figures.forest import forest_figure, write_forest
 from lqm.report.figures.style import house_style
 from lqm.studies.pairs import comparisons
 from lqm.utils.errors import DataError
-from tests.studies.making import EVIL, line, small_study
+from tests.studies.making import EVIL, line, small_study, write_study
 
 
 def test_marks_stand_at_the_means_and_lines_end_where_intervals_do():
@@ -45,3 +45,19 @@ def test_files_are_written_with_hostile_names_as_text(tmp_path):
 def test_of_nothing_nothing_is_drawn(tmp_path):
     with pytest.raises(DataError, match="there is none"):
         write_forest([], tmp_path / "forest")
+
+
+def test_the_command_draws_studies(type_in, tmp_path):
+    study = write_study(tmp_path / "study", small_study())
+    code, printed, error = type_in("figures", study, "--to", tmp_path / "figures")
+    assert (code, error) == (0, "")
+    assert printed.splitlines() == [
+        f"wrote {tmp_path / 'figures' / 'forest'}.{kind}" for kind in ("png", "svg")
+    ]
+
+
+def test_a_study_without_pairs_is_left_out_with_its_reason(type_in, tmp_path):
+    study = write_study(tmp_path / "study", small_study()[:3])
+    code, _, error = type_in("figures", study, "--to", tmp_path / "figures")
+    assert code == 1
+    assert error.startswith("lqm: no differences of images: ")

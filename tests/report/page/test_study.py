@@ -178,3 +178,20 @@ def test_what_is_compared_need_not_be_the_distance(page_of):
     page = page_of(lines)
     assert page.data["labels"] == ["noise", "random"]
     assert "random is better than noise in 0 of 1 comparison" in page.words
+
+
+def test_training_is_drawn_as_cost_where_methods_are_compared(page_of):
+    head = StudyHead("hard-labels", axis="method", against="random")
+    page = page_of([line("lqm", 0, 0.5, head=head, axes={"method": method}) for method in ("random", "dm")])
+    (panel,) = page.data["panels"]
+    assert [point["seconds"] for point in panel["points"]] == [11, 11]
+    assert "against the seconds of condensing and evaluating" in page.words
+
+
+def test_cells_without_the_compared_axis_stand_in_the_table_alone(page_of):
+    joint = line("x", 0, 0.9)
+    del joint.axes["distance"]
+    page = page_of([*small_study(), joint])
+    assert page.data["labels"] == ["mean", "lqm"]
+    assert "90.0" in page.words
+    assert sum(len(panel["points"]) for panel in page.data["panels"]) == 4

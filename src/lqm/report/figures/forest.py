@@ -1,6 +1,6 @@
 """The differences of a study with their intervals, as a forest plot."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from lqm.report.figures.style import (
     save,
     set_title,
 )
+from lqm.report.figures.subjects import Drawing, LeftOut, suffixes
 from lqm.studies.pairs import Comparison, group_in_words
 from lqm.utils.errors import DataError
 
@@ -26,6 +27,17 @@ _INCHES_A_ROW = 0.19
 # Between groups, in rows.
 _APART = 0.6
 _BESIDE = 0.5
+
+
+def draw_forests(names: Sequence[str], found: Sequence[Sequence[Comparison]]) -> Iterator[Drawing | LeftOut]:
+    """A figure for each study, by its name."""
+    for name, suffix, own in zip(names, suffixes(names), found, strict=True):
+        if own:
+            yield Drawing(f"forest{suffix}", forest_figure(own))
+        else:
+            yield LeftOut(
+                f"differences of {name}", "no two of its cells of one seed differ by the side alone"
+            )
 
 
 def write_forest(

@@ -13,9 +13,16 @@ from lqm.evaluation.spread import in_points
 from lqm.report.page.answer import Answer, Line
 from lqm.report.page.content import Content, Page
 from lqm.studies.layout import Table
-from lqm.studies.lines import CellLine, Value, done, without
+from lqm.studies.lines import CellLine, StudyHead, Value, done, without
 from lqm.studies.pairs import Comparison, answers, comparisons, group_in_words
-from lqm.studies.tables import Cells, cells_of, difference_table, facts, failure_table, score_table
+from lqm.studies.seeds import Cells, cells_of
+from lqm.studies.tables import (
+    counts_training,
+    difference_table,
+    facts,
+    failure_table,
+    score_table,
+)
 from lqm.utils.sentences import counted
 from lqm.utils.terminal import visible
 
@@ -27,8 +34,8 @@ def page_of_study(lines: Sequence[CellLine]) -> Page:
     lines = [CellLine(**_visible(asdict(line))) for line in lines]
     head = lines[0].study
     found, rows = comparisons(lines), cells_of(lines)
-    sides = [*dict.fromkeys(str(row.axes.get(head.axis, "-")) for row in rows)]
-    panels = [*_panels(rows, head.axis, sides)]
+    sides = [*dict.fromkeys(side for row in rows if (side := _side(row)) is not None)]
+    panels = [*_panels(rows, head, sides)]
     variables = {
         "title": head.title or head.name,
         "lead": _lead(lines),
@@ -81,17 +88,34 @@ def _answers(found: Sequence[Comparison], rows: Sequence[Cells], sides: Sequence
     ratios = _cost_ratios(rows)
     if ratios:
         lines = [Line(sides.index(side), f"{ratio:.2f}", "times") for side, ratio in ratios.items()]
-        against = rows[0].lines[0].study.against
-        yield Answer("What does it cost?", lines, f"Seconds of condensing, beside {against}; geometric mean.")
+        head = rows[0].lines[0].study
+        note = f"Seconds of {_what_costs(head)}, beside {head.against}; geometric mean."
+        yield Answer("What does it cost?", lines, note)
+
+
+def _side(row: Cells) -> str | None:
+    """The value of the compared axis; None where the cells have none."""
+    side = row.axes.get(row.lines[0].study.axis)
+    return None if side is None else str(side)
+
+
+def _cost(row: Cells) -> float:
+    """Seconds of condensing, and of training where that counts."""
+    training = counts_training(row.lines[0].study)
+    return (row.seconds() or 0) + ((row.seconds("evaluate") or 0) if training else 0)
+
+
+def _what_costs(head: StudyHead) -> str:
+    return "condensing and evaluating" if counts_training(head) else "condensing"
 
 
 def _cost_ratios(rows: Sequence[Cells]) -> dict[str, float]:
-    """Seconds of each side over those of what it is compared with, where all else is alike."""
+    """The cost of each side over that of what it is compared with, where all else is alike."""
     groups: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for row in rows:
-        axis, cost = row.lines[0].study.axis, row.seconds()
-        if cost:
-            groups[key_of(without(row.axes, axis))][str(row.axes.get(axis))] = cost
+        side, cost = _side(row), _cost(row)
+        if side is not None and cost:
+            groups[key_of(without(row.axes, row.lines[0].study.axis))][side] = cost
     ratios: defaultdict[str, list[float]] = defaultdict(list)
     against = rows[0].lines[0].study.against if rows else ""
     for own in groups.values():
@@ -125,20 +149,23 @@ def _in_percent(interval: tuple[float, float] | None) -> list[float] | None:
     return interval and [100 * end for end in interval]
 
 
-def _panels(rows: Sequence[Cells], axis: str, sides: Sequence[str]) -> Iterator[Content]:
+def _panels(rows: Sequence[Cells], head: StudyHead, sides: Sequence[str]) -> Iterator[Content]:
     """Accuracy against seconds and against the budget: a pair of charts for cells that share all else."""
     groups: defaultdict[tuple[str, str], list[Content]] = defaultdict(list)
     for row in rows:
+        side = _side(row)
+        if side is None:
+            continue
         budget, unit = _budget_of(row.axes)
         score = row.accuracy()
         assert score is not None
-        groups[group_in_words(without(row.axes, axis, *_BUDGETS)), unit].append(
+        groups[group_in_words(without(row.axes, head.axis, *_BUDGETS)), unit].append(
             {
-                "case": sides.index(str(row.axes.get(axis, "-"))),
+                "case": sides.index(side),
                 "accuracy": 100 * score.mean,
                 "deviation": None if score.deviation is None else 100 * score.deviation,
                 "shown": score.percent(),
-                "seconds": row.seconds(),
+                "seconds": _cost(row),
                 "budget": budget,
             }
         )
@@ -152,6 +179,7 @@ def _panels(rows: Sequence[Cells], axis: str, sides: Sequence[str]) -> Iterator[
                 "points": points,
                 "budgets": len(budgets) > 1,
                 "seconds": seconds,
+                "of": _what_costs(head),
             }
 
 
