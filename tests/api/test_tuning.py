@@ -172,5 +172,6 @@ def test_tuning_in_earnest_of_images_by_a_sketch_and_of_a_stream(tmp_path):
     for line in trials:
         config = json.loads((runs[line.cell] / "run.json").read_text())["config"]
         assert config["source"].get("validation") or config["stream"]["validation"]
+        assert not line.command
     for line, steps in zip(found.lines, ("steps", "learning_rate"), strict=True):
         assert line.tuned[steps] == line.settings[steps]

@@ -35,3 +35,13 @@ class Spread:
     def percent(self) -> str:
         """Mean and deviation in percent, as in `80.0 ± 10.0`."""
         return self.shown(1, 100)
+
+
+def in_points(difference: float) -> str:
+    """A difference of two shares in points of a percent, with its sign.
+
+    Example:
+        >>> in_points(-0.0342), in_points(-0.0001)
+        ('−3.4', '+0.0')
+    """
+    return f"{round(100 * difference, 1) + 0.0:+.1f}".replace("-", "\N{MINUS SIGN}")

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from lqm.evaluation.scores import Score
 from lqm.evaluation.significance import Difference, welch
-
-_MINUS = "\N{MINUS SIGN}"
+from lqm.evaluation.spread import in_points
 
 
 def verdict_of(scores: Mapping[str, Score], records: str, remedies: str, mosaics: int | None = None) -> str:
@@ -64,7 +63,7 @@ def beside_random(
         >>> beside_random(Difference(-0.05, 0.01), "4 random nodes", "more steps", "more repeats")
         'WORSE than 4 random nodes (−5.0 points): do not use this set (try more steps)'
     """
-    points = f"{_signed(difference.mean)} points"
+    points = f"{in_points(difference.mean)} points"
     if difference.margin is None:
         return f"{_over(difference, real)}{made_of} by one {unit}, which is too few to tell{beyond}"
     if not difference.clear:
@@ -88,7 +87,7 @@ def records_in_words(count: int, records: str, mosaics: int | None = None) -> st
 def _over(difference: Difference, real: str) -> str:
     points = _points(difference)
     if points > 0:
-        return f"{_signed(difference.mean)} points over {real}"
+        return f"{in_points(difference.mean)} points over {real}"
     return f"{-points:.1f} points below {real}" if points else f"level with {real}"
 
 
@@ -104,7 +103,3 @@ def _beside_all(condensed: Score, full: Score) -> str:
 
 def _points(difference: Difference) -> float:
     return round(100 * difference.mean, 1)
-
-
-def _signed(share: float) -> str:
-    return f"{round(100 * share, 1) + 0.0:+.1f}".replace("-", _MINUS)

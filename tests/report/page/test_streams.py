@@ -13,7 +13,7 @@ from scipy.stats import ttest_ind
 import lqm
 from lqm import write_report
 from lqm.evaluation.diagnostics import cramer_von_mises
-from lqm.report.page.answer import in_points
+from lqm.evaluation.spread import in_points
 from lqm.utils.errors import ArtifactError, ConfigError
 from tests.graphs.continual.making import LEARNING, TINY, run, small_graph
 from tests.report.making import read_page, tiny_source, unpacked

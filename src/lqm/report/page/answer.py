@@ -30,13 +30,3 @@ def class_in_words(name: str) -> str:
 def and_more(worst: Sequence[int]) -> str:
     """How many there are beside the first."""
     return f" and {len(worst) - 1} more" if len(worst) > 1 else ""
-
-
-def in_points(difference: float) -> str:
-    """A difference of two shares in points of a percent, with its sign.
-
-    Example:
-        >>> in_points(-0.0342), in_points(-0.0001)
-        ('−3.4', '+0.0')
-    """
-    return f"{round(100 * difference, 1) + 0.0:+.1f}".replace("-", "\N{MINUS SIGN}")

@@ -7,10 +7,11 @@ from lqm.evaluation.cases import Case
 from lqm.evaluation.labels import mosaics_of
 from lqm.evaluation.latents import Latents
 from lqm.evaluation.markdown import percent
+from lqm.evaluation.spread import in_points
 from lqm.evaluation.standing import Bar, Standing
 from lqm.evaluation.table import CONDENSED
 from lqm.evaluation.verdict import verdict_of
-from lqm.report.page.answer import Answer, Line, and_more, class_in_words, in_points
+from lqm.report.page.answer import Answer, Line, and_more, class_in_words
 from lqm.report.page.contest import contest
 from lqm.report.page.matched import how_matched, how_matched_by_one, worst_matched
 from lqm.utils.paths import shown_path
