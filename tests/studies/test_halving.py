@@ -6,10 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lqm.studies.halving import halve, planned_runs
+from lqm.studies.halving import halve, planned
 
 SEEDS = st.lists(st.lists(st.integers(100, 200), min_size=1, max_size=3), min_size=1, max_size=4)
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
+
+
+def scheduled(candidates, rungs):
+    """How many runs an arm has: half of the candidates, rounded up, go on until one is left."""
+    sizes = []
+    for seeds in rungs:
+        sizes.append(candidates * len(seeds) if candidates > 1 else 0)
+        candidates = -(-candidates // 2)
+    return sum(sizes)
 
 
 def recording(scores):
@@ -34,9 +43,10 @@ def test_without_noise_the_best_wins_and_the_earlier_of_equal_ones(scores, rungs
 def test_there_are_as_many_runs_as_the_schedule_says_whatever_the_scores(arms, rungs):
     score, asked = recording(arms)
     halve([*map(len, arms)], score, rungs)
+    assert len(planned([*map(len, arms)], rungs)) == len(asked)
     runs = Counter(trial.arm for trial in asked)
     for arm, scores in enumerate(arms):
-        assert runs[arm] == planned_runs(len(scores), rungs)
+        assert runs[arm] == scheduled(len(scores), rungs)
 
 
 @given(SCORES, SEEDS, st.randoms())

@@ -62,7 +62,7 @@ def request_of(cell: Cell, place: Place) -> CondenseRequest | ContinualRequest:
         **bank,
         settings=cell.settings | cell.tuned,
         seed=cell.seed,
-        out=place.folder / RUNS / cell.name,
+        out=place.folder / RUNS / cell.folder,
         data_dir=place.data_dir,
         device=place.device,
         show_progress=place.show_progress,
@@ -81,7 +81,7 @@ def check_cell(cell: Cell, place: Place) -> None:
         request = request_of(cell, place)
         check_types(request)
         distance = chosen_distance(request.distance)
-        given = cell.settings | {name: values[0] for name, values in cell.tune.items()} | cell.tuned
+        given = cell.settings | {name: values[0] for name, values in cell.tune.items() if values} | cell.tuned
         if isinstance(request, ContinualRequest):
             check_request(request.method, distance, request.budget, given, request.scoring)
         elif request.method is not None:
@@ -126,7 +126,7 @@ def _asked(cell: Cell, head: StudyHead, place: Place) -> dict[str, Any]:
         "key": cell.key,
         "settings": cell.settings | cell.tuned,
         "tuned": cell.tuned,
-        "command": command_of(cell),
+        "command": "" if cell.validation else command_of(cell),
         "commit": commit(),
         "environment": environment(resolve_device(place.device)),
         "paper": cell.paper,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lqm.api.cells import Place
 from lqm.api.study_run import check_cells, finish, in_use
+from lqm.api.tuning import chosen_before, tune_cells
 from lqm.engine import resolve_device
 from lqm.studies.cell import Cell, Study
 from lqm.studies.files import load_study
@@ -41,6 +42,7 @@ def study(
     scale: str | None = None,
     jobs: int = 1,
     only: Sequence[str] = (),
+    tune: bool = False,
     data_dir: str | Path | None = None,
     device: str = "auto",
     show_progress: bool = True,
@@ -53,6 +55,8 @@ def study(
         scale: `cpu` or `paper`, where the study has both; the first of them if none is given.
         jobs: how many cells run at a time, each in a process of its own.
         only: filters such as `source=digits,mnist` or `seed=0..2`; a cell must pass all of them.
+        tune: choose the settings that the study leaves open first, for every distance alike, on validation
+            records; what was chosen in this folder before is taken in any case.
         data_dir: where the named sources are, else LQM_DATA.
         device: where to compute.
         show_progress: whether to show the progress of the grid, and of each cell if one runs at a time.
@@ -64,6 +68,8 @@ def study(
     check("jobs", jobs, Count)
     place = replace(place, show_progress=show_progress and jobs == 1)
     with in_use(place.folder):
+        if tune:
+            cells = tune_cells(wanted.head, cells, place, jobs, shown=show_progress)
         lines = finish(place.folder / CELLS, wanted.head, cells, place, jobs, shown=show_progress)
     return StudyResult(wanted.head, tuple(lines), place.folder)
 
@@ -79,7 +85,7 @@ def plan_study(
     """A study, the cells of it that are asked for, and where they run; all checked, none started."""
     resolve_device(device)
     wanted = load_study(name, scale)
-    cells = chosen(wanted.cells, only)
     place = Place(Path(out), str(data_dir) if data_dir else None, device)
+    cells = chosen_before(chosen(wanted.cells, only), place)
     check_cells(cells, place)
     return wanted, cells, place

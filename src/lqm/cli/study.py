@@ -31,6 +31,7 @@ def study(
     jobs: int = 1,
     only: Filters = (),
     table: Literal["md", "tex", "csv"] = "md",
+    tune: Flag = False,
     estimate: Flag = False,
     data_dir: Folder = None,
     device: str = "auto",
@@ -46,6 +47,7 @@ def study(
         jobs: Cells at a time, each in a process of its own.
         only: Leave out cells with other values; repeat it for more axes.
         table: How the tables are printed.
+        tune: Choose the settings that the study leaves open first, on validation records.
         estimate: Measure a few steps of each kind, print hours, memory and disk, and run nothing.
         data_dir: Where the named sources are, else LQM_DATA.
         device: Where to compute: auto, cpu, cuda, ...
@@ -57,9 +59,11 @@ def study(
 
     folder = Path(out) if out else run_folder(name, "study", scale)
     if estimate:
-        _estimate(*plan_study(name, folder, scale, only, data_dir, device)[1:], jobs)
+        _estimate(*plan_study(name, folder, scale, only, data_dir, device)[1:], jobs, tune=tune)
         return
-    found = lqm.study(name, out=folder, scale=scale, jobs=jobs, only=only, data_dir=data_dir, device=device)
+    found = lqm.study(
+        name, out=folder, scale=scale, jobs=jobs, only=only, tune=tune, data_dir=data_dir, device=device
+    )
     for each in all_tables(found.lines):
         print(render(each, table))
     say(f"next: lqm report {quote(str(folder))}")
@@ -68,20 +72,24 @@ def study(
         raise lqm.LqmError(f"{lost} again with the same command; the last table says why")
 
 
-def _estimate(cells: "list[Cell]", place: "Place", jobs: int) -> None:
+def _estimate(cells: "list[Cell]", place: "Place", jobs: int, *, tune: bool) -> None:
     """Print what the cells that are still to run will take."""
     from rich.console import Console
 
     from lqm.api.study_estimate import estimate
     from lqm.api.study_run import unfinished
+    from lqm.api.tuning import planned_trials
     from lqm.engine.forecast import duration
     from lqm.report.tables import plain_table
     from lqm.studies.lines import CELLS
+    from lqm.studies.tuned import TUNING
     from lqm.utils.limits import size_text
 
-    left = unfinished(place.folder / CELLS, cells)
+    trials = planned_trials(cells, place) if tune else []
+    left = [*unfinished(place.folder / TUNING, trials), *unfinished(place.folder / CELLS, cells)]
+    total = len(trials) + len(cells)
     if not left:
-        say(f"all {len(cells)} cells are done")
+        say(f"all {total} cells are done")
         return
     found = estimate(left, place)
     rows = [(each.name, str(each.count), each.each.sentence or duration(each.each.seconds)) for each in found]
@@ -89,6 +97,6 @@ def _estimate(cells: "list[Cell]", place: "Place", jobs: int) -> None:
     seconds, disk = sum(each.seconds for each in found), sum(each.disk for each in found)
     most = max(each.each.memory for each in found)
     say(
-        f"{len(left)} of {len(cells)} cells are left: about {duration(seconds / jobs)} at {jobs} at a time, "
+        f"{len(left)} of {total} cells are left: about {duration(seconds / jobs)} at {jobs} at a time, "
         f"{size_text(most * jobs)} of memory and {size_text(disk)} on the disk"
     )

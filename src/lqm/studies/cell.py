@@ -30,7 +30,7 @@ class Cell:
     """One run of a study.
 
     Attributes:
-        name: its folder.
+        name: tells it from all other cells.
         axes: what tells it from the other cells but for the seed.
         options: of `lqm condense`, or of `lqm continual` where classes come in tasks.
         settings: of the method.
@@ -60,6 +60,11 @@ class Cell:
         """A hash of all that it asks for; the published number and what might be tuned change nothing."""
         asked = asdict(replace(self, tune={}, paper=None))
         return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def folder(self) -> str:
+        """Of its run; with settings that were tuned it is another one."""
+        return f"{self.name}-{self.key[:8]}" if self.tuned else self.name
 
     @property
     def stream(self) -> bool:

@@ -129,7 +129,7 @@ def _cells(study: str, block: Mapping[str, Any], scores: Sequence[Mapping[str, A
         ]
         for seed in seeds:
             yield Cell(
-                name="-".join([*map(_word, axes.values()), f"seed-{seed}"]),
+                name="-".join([*map(word, axes.values()), f"seed-{seed}"]),
                 axes=axes,
                 options=options,
                 seed=seed,
@@ -159,7 +159,7 @@ def _bank(block: Mapping[str, Any], options: Mapping[str, Any], plain: Mapping[s
         whole = {**shared, **own}
         told = sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:8]
         words = [kind, _short(str(whole["source"])), *filter(None, [whole.get("method")]), told]
-        return Bank(kind, "-".join(map(_word, words)), whole)
+        return Bank(kind, "-".join(map(word, words)), whole)
     return None
 
 
@@ -187,5 +187,6 @@ def _short(source: str) -> str:
     return path.stem if path.suffix or len(path.parts) > 1 else source
 
 
-def _word(value: object) -> str:
+def word(value: object) -> str:
+    """A value as a part of the name of a folder."""
     return re.sub(r"[^\w.=]+", "-", str(value).replace("%", "-percent")).strip("-.")

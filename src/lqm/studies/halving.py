@@ -76,16 +76,18 @@ def halve(arms: Sequence[int], score: Score, rungs: Sequence[Sequence[int]]) -> 
     return choices
 
 
-def planned_runs(candidates: int, rungs: Sequence[Sequence[int]]) -> int:
-    """How many runs `halve` makes for an arm.
+def planned(arms: Sequence[int], rungs: Sequence[Sequence[int]]) -> list[Trial]:
+    """The trials that `halve` asks for if all scores are equal; with others there are as many.
 
     Example:
-        >>> planned_runs(6, [[100], [101], [102, 103]])
+        >>> len(planned([6], [[100], [101], [102, 103]]))
         13
     """
-    runs = 0
-    for seeds in rungs:
-        if candidates > 1:
-            runs += candidates * len(seeds)
-            candidates = (candidates + 1) // 2
-    return runs
+    trials: list[Trial] = []
+
+    def score(some: Sequence[Trial]) -> list[float]:
+        trials.extend(some)
+        return [0.0] * len(some)
+
+    halve(arms, score, rungs)
+    return trials

@@ -1,10 +1,10 @@
 """What a study has found: one JSON line a cell, from which alone its tables and figures are made."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, field
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -14,6 +14,7 @@ from lqm.utils.lines import append_lines, read_lines
 
 CELLS = "cells.jsonl"
 
+_Record = TypeVar("_Record")
 Value = str | int | float | bool
 Share = Annotated[float, Field(ge=-1, le=1)]
 Shares = Annotated[tuple[Share, ...], Field(min_length=1)]
@@ -115,18 +116,26 @@ def read_cells(path: Path) -> list[CellLine]:
         ArtifactError: when a line is not one of a study.
     """
     found: dict[str, CellLine] = {}
+    for line in read_records(path, _LINE, "remove the line, and the study runs the cell again"):
+        found[line.cell] = line
+    return [*found.values()]
+
+
+def read_records(path: Path, kind: "TypeAdapter[_Record]", remedy: str) -> Iterator[_Record]:
+    """The lines of a file as what they should be.
+
+    Raises:
+        ArtifactError: when one is something else; it ends with the remedy.
+    """
     for number, record in enumerate(read_lines(path, None), start=1):
         try:
-            line = _LINE.validate_python(record)
+            yield kind.validate_python(record)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise ArtifactError(
-                f"line {number} of {path} is not that of a cell ({place}: {first['msg']}); "
-                "remove the line, and the study runs the cell again"
+                f"line {number} of {path} is not one of a study ({place}: {first['msg']}); {remedy}"
             ) from None
-        found[line.cell] = line
-    return [*found.values()]
 
 
 def done(lines: Sequence[CellLine]) -> list[CellLine]:
