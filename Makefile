@@ -7,7 +7,7 @@ PINNED := $(BIN)/pip install --quiet --no-deps --only-binary=:all: --require-has
 WORKERS ?= 2
 FUZZ_SECONDS ?= 600
 
-.PHONY: demo test check fast slow bench fuzz
+.PHONY: demo test check fast slow bench fuzz results
 
 demo: $(READY)  ## condense the digits by mean and by quantile matching, three seeds each, and compare
 	$(BIN)/lqm demo
@@ -27,6 +27,9 @@ slow: $(READY)  ## the tests that take longer
 
 bench: $(READY)  ## speed, as ratios
 	$(BIN)/python -m benchmarks
+
+results: $(READY)  ## docs/results.md from its template and the lines of studies
+	$(BIN)/python -m tools.results
 
 fuzz: .venv/.fuzz  ## fuzz every reader of files for ten minutes each
 	OMP_NUM_THREADS=1 $(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS)

@@ -13,6 +13,7 @@ from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.recipes import Recipe
 from tests.browser.waiting import wait_until
 from tests.report.making import chosen, tiny_source
+from tests.studies.making import line, small_study, write_study
 
 EVIL = "<script>alert(1)</script>"
 ARGUMENTS = (
@@ -139,6 +140,18 @@ def stream_report(folder):
                 "digits-knn", method=method, repeats=2, out=folder / method, show_progress=False, **options
             )
         return lqm.write_report([folder / method for method in runs], folder / "streams.html")
+
+
+@pytest.fixture(scope="session")
+def study_report(folder):
+    """A study with three sides, two budgets, a failed cell, and hostile names."""
+    evil = small_study() + [
+        line(side, seed, 0.4 + 0.1 * seed, source=EVIL, axes={"method": "a" * 60})
+        for side in ("mean", "wasserstein")
+        for seed in range(3)
+    ]
+    evil.append(line("lqm", 9, 0, state="failed", scores={}, sentence=EVIL))
+    return lqm.write_report(write_study(folder / "study", evil))
 
 
 @pytest.fixture

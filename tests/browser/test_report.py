@@ -23,7 +23,7 @@ from .conftest import EVIL
 Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
 expect = pytest.importorskip("playwright.sync_api").expect
 
-REPORTS = ("demo_report", "evil_report", "graph_report", "stream_report")
+REPORTS = ("demo_report", "evil_report", "graph_report", "stream_report", "study_report")
 
 
 @pytest.fixture(params=REPORTS)
@@ -108,6 +108,13 @@ def test_a_tip_can_be_read_and_names_all_runs_at_once(demo_report, opened, schem
         ("stream_report", "matrix:0", r"task \d after task \d: \d+\.\d %"),
         ("stream_report", "average", r"after task \d.*cat \+ lqm: \d+\.\d ± \d+\.\d.*joint: \d"),
         ("stream_report", "budgets", r"class \d.*cat \+ lqm: \d+"),
+        (
+            "study_report",
+            "forest",
+            r"(lqm|wasserstein): \S\d+\.\d \[.*\].*3 pairs: (better|can't be told apart)",
+        ),
+        ("study_report", "seconds:0", r"(mean|lqm): \d+\.\d ± \d+\.\d %.*seconds 2"),
+        ("study_report", "sizes:0", r"(mean|lqm): \d+\.\d ± \d+\.\d %.*records a class (1|10)"),
     ],
     indirect=["report"],
 )

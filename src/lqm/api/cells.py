@@ -17,10 +17,10 @@ from lqm.api.evaluate import evaluate
 from lqm.api.planning import chosen_distance
 from lqm.api.requests import CondenseRequest, ContinualRequest
 from lqm.engine import environment, resolve_device
-from lqm.graphs.continual import CONTINUAL_METHODS
+from lqm.graphs.continual import check_request
 from lqm.studies.cell import Cell
 from lqm.studies.lines import CellLine, StudyHead
-from lqm.utils.errors import ConfigError, LqmError, StoppedError
+from lqm.utils.errors import ConfigError, DataError, LqmError, StoppedError
 from lqm.utils.memory import is_out_of_memory
 from lqm.utils.names import choose
 from lqm.utils.sentences import reason
@@ -80,17 +80,17 @@ def check_cell(cell: Cell, place: Place) -> None:
     try:
         request = request_of(cell, place)
         check_types(request)
-        chosen_distance(request.distance)
+        distance = chosen_distance(request.distance)
         given = cell.settings | {name: values[0] for name, values in cell.tune.items()} | cell.tuned
         if isinstance(request, ContinualRequest):
-            known = dict.fromkeys(choose(request.method, CONTINUAL_METHODS, "continual method").setting_names)
-            for name in given:
-                choose(name, known, "setting")
+            check_request(request.method, distance, request.budget, given, request.scoring)
         elif request.method is not None:
             domain = domain_of(request)
             make_settings(choose(request.method, domain.methods, "method").settings, given)
             if protocol := cell.evaluation.get("protocol"):
                 choose(protocol, domain.evaluator.protocols, "protocol")
+    except DataError:
+        return  # data that are missing cost their cells alone
     except ConfigError as error:
         raise ConfigError(f"cell {cell.name}: {error}") from None
 
@@ -136,9 +136,7 @@ def _asked(cell: Cell, head: StudyHead, place: Place) -> dict[str, Any]:
 def command_of(cell: Cell) -> str:
     """The commands that make the same run without a study, in folders `RUN` and `BANK`."""
     seed, out = ["--seed", str(cell.seed)], ["--out", "RUN"]
-    given = _words(cell.options)
-    for name, value in (cell.settings | cell.tuned).items():
-        given += ["--set", f"{name}={value}"]
+    given = _words(cell.options | {"settings": cell.settings | cell.tuned})
     commands = []
     if cell.bank:
         commands.append([cell.bank.kind, *_words(cell.bank.options), "--out", "BANK"])
@@ -205,7 +203,9 @@ def _words(options: Mapping[str, Any]) -> list[str]:
     """Options as they are typed, with the source first."""
     words = [str(options["source"])] if "source" in options else []
     for name, value in options.items():
-        if name != "source":
+        if name == "settings":
+            words += [word for setting, own in value.items() for word in ("--set", f"{setting}={own}")]
+        elif name != "source":
             words.append(f"--{name.replace('_', '-')}")
             if value is not True:
                 words.append(",".join(map(str, value)) if isinstance(value, list) else str(value))

@@ -25,7 +25,9 @@ _KINDS: dict[str, Any] = (
     dict.fromkeys(("seed", "order_seed", "split_seed"), Seed)
     | dict.fromkeys(("encoders", "networks", "epochs", "repeats"), Numbered)
     | dict.fromkeys(("per_class", "real_batch", "classes_per_task", "evaluate_every"), Count | None)
-    | dict.fromkeys(("normalise_features", "inter_task_edges", "tensorboard", "show_progress"), Switch)
+    | dict.fromkeys(
+        ("normalise_features", "validation", "inter_task_edges", "tensorboard", "show_progress"), Switch
+    )
     | dict.fromkeys(("recipe", "compile", "precision", "features", "split", "protocol"), _Name | None)
     | dict.fromkeys(("device", "order", "remainder", "scoring"), _Name)
     | {

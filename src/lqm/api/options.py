@@ -27,6 +27,7 @@ class ContinualOptions(TypedDict, total=False):
     split_seed: int
     features: str | None
     normalise_features: bool
+    validation: bool
     data_dir: str | Path | None
     device: str
     max_memory: str | int | None
@@ -43,6 +44,7 @@ class SourceOptions(TypedDict, total=False):
     features: str | None
     split: str | None
     normalise_features: bool
+    validation: bool
     device: str
     max_memory: str | int | None
     show_progress: bool

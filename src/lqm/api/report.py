@@ -1,4 +1,4 @@
-"""One page about runs."""
+"""One page about runs, or about a study."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -27,6 +27,8 @@ from lqm.report.page import require_ours, write_page
 from lqm.report.page.content import Page, Real, page_of_sets, require_one_source
 from lqm.report.page.gallery import RealImages
 from lqm.report.page.streams import page_of_streams, require_same_tasks
+from lqm.report.page.study import page_of_study
+from lqm.studies.folder import is_study, read_results
 from lqm.utils.errors import ArtifactError, ConfigError, DataError
 from lqm.utils.log import warn
 from lqm.utils.pixels import pixels
@@ -39,10 +41,11 @@ def write_report(
     source: SourceLike | None = None,
     data_dir: str | Path | None = None,
 ) -> Path:
-    """Write one self-contained HTML page about runs on the same data.
+    """Write one self-contained HTML page about runs on the same data, or about a study.
 
     Args:
-        runs: folders of condensed sets of images or of nodes, or of streams of tasks.
+        runs: folders of condensed sets of images or of nodes, or of streams of tasks; or the folder of a
+            study, or its `cells.jsonl`.
         out: the file; by default `report.html` in the run's folder, or in that which the runs share.
         source: where the real data are, a name, a path or an object, if they have moved or were made in
             Python; without them the page shows neither neighbours nor latent features.
@@ -58,8 +61,12 @@ def write_report(
     folders = each_once(check_runs(runs))
     if not folders:
         raise ConfigError("there is nothing to report on; name one or more runs")
+    studies = [folder for folder in folders if is_study(folder)]
     path = Path(out) if out is not None else _common(folders) / "report.html"
     require_ours(path)
+    if studies:
+        write_page(_study(studies[0], folders), path)
+        return path
     streams = [folder for folder in folders if is_stream(folder)]
     if streams and len(streams) < len(folders):
         other = next(folder for folder in folders if folder not in streams)
@@ -68,9 +75,16 @@ def write_report(
     return path
 
 
+def _study(study: Path, named: Sequence[Path]) -> Page:
+    if len(named) > 1:
+        other = next(path for path in named if path != study)
+        raise ConfigError(f"{study} is a study, which has a page of its own; give another to {other}")
+    return page_of_study(read_results(study))
+
+
 def _common(folders: Sequence[Path]) -> Path:
     if len(folders) == 1:
-        return folders[0]
+        return folders[0].parent if folders[0].is_file() else folders[0]
     shared = os.path.commonpath([os.path.dirname(os.path.abspath(folder)) for folder in folders])
     return Path(shared if any(folder.is_absolute() for folder in folders) else os.path.relpath(shared))
 

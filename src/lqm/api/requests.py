@@ -54,6 +54,7 @@ class SourceRequest:
         features: Of a graph without: degree, spectral, one-hot.
         split: Of a graph: published (default if there is one), random.
         normalise_features: Of a graph: divide each row by its absolute sum.
+        validation: Score on held-out training images, or on validation nodes, and use no test record.
         device: Where to compute: auto, cpu, cuda, ...
         max_memory: The most to take, such as 4GB; work is split to fit.
         show_progress: Whether to show progress and the time left.
@@ -67,6 +68,7 @@ class SourceRequest:
     features: Name = None
     split: Name = None
     normalise_features: QuietFlag = False
+    validation: tyro.conf.Suppress[bool] = False
     device: str = "auto"
     max_memory: Annotated[str | int | None, _option("SIZE")] = None
     show_progress: tyro.conf.Suppress[bool] = True
@@ -214,6 +216,7 @@ class ContinualRequest:
         split_seed: Of the split of every task's nodes.
         features: Of a graph that has none: degree, one-hot.
         normalise_features: Divide each row of features by its absolute sum.
+        validation: Score on the validation nodes of each task, and use no label of a test node.
         data_dir: Where the named graphs are, else LQM_DATA.
         device: Where to compute: auto, cpu, cuda, ...
         max_memory: The most to take, such as 4GB; work is split to fit.
@@ -239,6 +242,7 @@ class ContinualRequest:
     split_seed: int = 0
     features: Name = None
     normalise_features: QuietFlag = False
+    validation: tyro.conf.Suppress[bool] = False
     data_dir: Folder = None
     device: str = "auto"
     max_memory: Annotated[str | int | None, _option("SIZE")] = None

@@ -1,4 +1,4 @@
-"""One page about runs."""
+"""One page about runs, or about a study."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +22,8 @@ def report(
     Example: lqm report runs/mean runs/lqm
 
     Args:
-        runs: Runs or saved condensed sets of the same data, or folders of `lqm continual`.
+        runs: Runs or saved condensed sets of the same data, folders of `lqm continual`, or the folder of a
+            study.
         out: The page, else report.html in the folder that the runs share.
         source: Where the real data are, if they have moved.
         data_dir: Where the named sources are, if they have moved.

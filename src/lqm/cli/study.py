@@ -2,13 +2,14 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from lqm.api.requests import Flag
 from lqm.cli.arguments import Folder, Name, run_folder
 from lqm.utils.log import say
+from lqm.utils.sentences import counted
 
 if TYPE_CHECKING:
     from lqm.api.cells import Place
@@ -29,7 +30,7 @@ def study(
     scale: Name = None,
     jobs: int = 1,
     only: Filters = (),
-    table: Name = None,
+    table: Literal["md", "tex", "csv"] = "md",
     estimate: Flag = False,
     data_dir: Folder = None,
     device: str = "auto",
@@ -44,22 +45,27 @@ def study(
         scale: cpu (what two cores finish), paper (what the papers did).
         jobs: Cells at a time, each in a process of its own.
         only: Leave out cells with other values; repeat it for more axes.
-        table: Print the tables as md, tex or csv.
+        table: How the tables are printed.
         estimate: Measure a few steps of each kind, print hours, memory and disk, and run nothing.
         data_dir: Where the named sources are, else LQM_DATA.
         device: Where to compute: auto, cpu, cuda, ...
     """
     import lqm
     from lqm.api.study import plan_study
+    from lqm.studies.layout import render
+    from lqm.studies.tables import all_tables
 
     folder = Path(out) if out else run_folder(name, "study", scale)
     if estimate:
         _estimate(*plan_study(name, folder, scale, only, data_dir, device)[1:], jobs)
         return
     found = lqm.study(name, out=folder, scale=scale, jobs=jobs, only=only, data_dir=data_dir, device=device)
+    for each in all_tables(found.lines):
+        print(render(each, table))
     say(f"next: lqm report {quote(str(folder))}")
     if found.failed:
-        raise lqm.LqmError(f"{len(found.failed)} cells failed")
+        lost = counted(len(found.failed), "cell has failed and runs", "cells have failed and run")
+        raise lqm.LqmError(f"{lost} again with the same command; the last table says why")
 
 
 def _estimate(cells: "list[Cell]", place: "Place", jobs: int) -> None:

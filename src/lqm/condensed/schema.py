@@ -54,6 +54,7 @@ class Source(Named):
     edges: NotRequired[Count]
     features: NotRequired[Count]
     classes: NotRequired[Count]
+    validation: NotRequired[bool]
 
 
 class Stream(TypedDict):
@@ -65,6 +66,7 @@ class Stream(TypedDict):
     order_seed: NotRequired[int]
     remainder: NotRequired[str]
     split_seed: NotRequired[int]
+    validation: NotRequired[bool]
 
 
 class Banked(TypedDict):

@@ -3,10 +3,12 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
 
 from lqm.condensed import CondensedSet
+from lqm.evaluation.contrasts import Side, pair_of
 from lqm.evaluation.labels import budget_of, distance_of, key_of, made_of
 from lqm.evaluation.latents import LatentMatch
 from lqm.evaluation.spread import Spread
@@ -50,6 +52,15 @@ class Repeats:
         """Over runs (each the mean of its networks) where there are several, else over networks."""
         return self._spread(lambda row: row.accuracy, lambda row: row.accuracies)
 
+    @property
+    def side(self) -> Side:
+        """What another may be compared with, seed by seed."""
+        scores = {
+            pair_of(condensed.manifest): {row.evaluation_seed: row.accuracy for row in rows}
+            for condensed, rows in zip(self.sets, self.scores, strict=True)
+        }
+        return Side(self.manifest, self.sets[0].path or Path(), scores)
+
     def cramer_von_mises(self, when: When) -> Spread:
         """The statistic of the latent features, as `accuracy`; of a single old run only the mean is known."""
         return self._spread(
@@ -75,6 +86,14 @@ class Comparison:
     source: str
     protocol: Mapping[str, Any]
     repeats: list[Repeats]
+
+    @property
+    def title(self) -> str:
+        """Source and protocol."""
+        if not self.protocol:
+            return f"{self.source}: not evaluated yet, run lqm evaluate"
+        protocol = self.protocol
+        return f"{self.source}: {protocol['name']}, {protocol['epochs']} epochs, {protocol['network']}"
 
 
 def comparisons(sets: Sequence[CondensedSet]) -> list[Comparison]:

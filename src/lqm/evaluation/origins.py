@@ -17,7 +17,8 @@ def source_of(
     """The source that a set was condensed from; DataError if it is not found, or is another one.
 
     `source` and `data_dir` are where it is now, if it is no longer where this machine has found it last, or
-    where the manifest's origin has it.
+    where the manifest's origin has it. Of a set whose settings were to be chosen, it is the source for that:
+    the records of the same validation split, and no test record.
     """
     origin, condensed = manifest.get("origin"), manifest["source"]
     if source is None and origin is None:
@@ -29,6 +30,8 @@ def source_of(
         data = _found_again(evaluator, origin or {}, source, data_dir, condensed.get("fingerprint", ""))
     else:
         data = evaluator.find_source(source)
+    if condensed.get("validation"):
+        data = data.for_validation()
     if any(condensed.get(part) != value for part, value in data.identity.items()):
         raise DataError(
             f"'{data.name}' is not what this set was condensed from (its {evaluator.told_by} differ); "

@@ -137,13 +137,16 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def interval_in_words(interval: Interval | None) -> str:
-    """The ends of an interval of shares, in points.
+    """The ends of an interval of shares, in points; an end just below 0 keeps its sign.
 
     Example:
-        >>> interval_in_words((-0.004, 0.028)), interval_in_words(None)
-        ('[−0.4, +2.8]', '-')
+        >>> interval_in_words((-0.0004, 0.028)), interval_in_words(None)
+        ('[−0.0, +2.8]', '-')
     """
-    return "-" if interval is None else f"[{', '.join(map(in_points, interval))}]"
+    if interval is None:
+        return "-"
+    low, high = (f"{100 * end:+.1f}".replace("-", "\N{MINUS SIGN}") for end in interval)
+    return f"[{low}, {high}]"
 
 
 def p_in_words(p: float, equals: str = "") -> str:

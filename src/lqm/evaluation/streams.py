@@ -1,7 +1,7 @@
 """Results of `lqm continual`: written, read again, and labelled."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from lqm.condensed import CondensedNodes, load
 from lqm.evaluation.accuracy_matrix import AccuracyMatrices
+from lqm.evaluation.contrasts import Side, pair_of
 from lqm.evaluation.labels import distinct_labels, key_of
 from lqm.evaluation.stream_schema import STREAM_FIELDS
 from lqm.utils.errors import ArtifactError, LqmError
@@ -105,8 +106,21 @@ def stream_title(result: Result) -> str:
     config = result["config"]
     order = "" if config["stream"]["order"] == "labels" else ", classes shuffled"
     edges = ", with inter-task edges" if config["stream"]["inter_task_edges"] else ""
+    scored = ", scored on validation nodes" if config["stream"].get("validation") else ""
     tasks = counted(len(result["tasks"]), "task", "tasks")
-    return f"{config['source']['name']}: {tasks}, {config['scoring']}-incremental{order}{edges}"
+    return f"{config['source']['name']}: {tasks}, {config['scoring']}-incremental{order}{edges}{scored}"
+
+
+def stream_sides(results: Mapping[Path, Result]) -> list[Side]:
+    """Streams by their folders; those that differ by their seed alone are one side, a run a repeat."""
+    sides: dict[str, Side] = {}
+    for folder, result in results.items():
+        config = result["config"]
+        made = {name: part for name, part in config.items() if name not in ("seed", "sketch")}
+        side = sides.setdefault(key_of([made, "sketch" in config]), Side(config, folder, {}))
+        for repeat, average in enumerate(result["average_accuracy"]["each"]):
+            side.scores[pair_of(config, repeat)] = {0: average}
+    return [*sides.values()]
 
 
 def read_streams(folders: Sequence[Path]) -> list[StreamRun]:

@@ -29,11 +29,12 @@ _DEFAULT_BUDGET, _PROTOCOL = "1%", "cat-500"
 
 
 def _load(request: Any) -> GraphSource:
-    split = getattr(request, "split", None)
+    split, validation = getattr(request, "split", None), request.validation
     if getattr(request, "classes_per_task", None) is not None:
         check_features(request.features)
         if split is not None:
             raise ConfigError("each task of a stream has a split of its own; leave the split out")
+        validation = False  # the tasks have validation nodes of their own
         # It is not used, and unlike a published one it leaves no class without a training node.
         split = None if isinstance(request.source, GraphSource) else "random"
     return load_graph(
@@ -42,6 +43,7 @@ def _load(request: Any) -> GraphSource:
         split=split,
         normalise_features=request.normalise_features,
         data_dir=request.data_dir,
+        validation=validation,
         show_progress=request.show_progress,
     )
 
@@ -114,7 +116,8 @@ def _prepare(choices: Choices) -> Prepared:
 def stream_options(request: Any) -> dict[str, Any]:
     """The options of a request with which a stream is made."""
     names = ("classes_per_task", "order", "order_seed", "inter_task_edges", "remainder", "split_seed")
-    return {name: getattr(request, name) for name in names}
+    words = {name: getattr(request, name) for name in names}
+    return words | ({"validation": True} if request.validation else {})
 
 
 def _describe_budget(wanted: int, counts: Sequence[int], source: GraphSource) -> str:
@@ -122,10 +125,13 @@ def _describe_budget(wanted: int, counts: Sequence[int], source: GraphSource) ->
     each = f"{fewest} of each class" if fewest == most else f"{fewest} to {most} of a class, by its share"
     more = "" if total == wanted else f", not {wanted}: each of the {len(counts)} classes gets at least one"
     graph = source.graph
+    parts = f"{len(source.validation):,} to choose by and {len(source.test):,} to test"
+    if source.scored_on == "validation":
+        parts = f"{len(source.test):,} to choose by"
     return (
         f"{graph.nodes:,} nodes, {graph.edges:,} edges and {graph.width:,} features, with "
-        f"{len(source.train):,} nodes to learn from, {len(source.validation):,} to choose by and "
-        f"{len(source.test):,} to test ({source.split}), become {total:,} nodes ({each}{more})"
+        f"{len(source.train):,} nodes to learn from, {parts} ({source.split}), become {total:,} nodes "
+        f"({each}{more})"
     )
 
 

@@ -34,6 +34,7 @@ class Task:
         outputs: the numbers of its classes in the order of the stream, those of a classifier's outputs.
         graph: without any node of a later task; labels are outputs.
         train: numbers, in that graph, of training nodes of the task's classes; `validation` and `test` alike.
+            In a stream that is scored on validation nodes these are `test`, and the others have no label.
     """
 
     number: int
@@ -101,6 +102,7 @@ def make_stream(
     inter_task_edges: bool = False,
     remainder: str = "last",
     split_seed: int = 0,
+    validation: bool = False,
 ) -> Stream:
     """Divide a graph into tasks (class-incremental, as in Liu et al. 2023, "CaT").
 
@@ -120,6 +122,8 @@ def make_stream(
         remainder: where classes go that do not fill a task: into a smaller one at the end (`last`), or
             nowhere (`drop`, as the paper does).
         split_seed: of the split of every task.
+        validation: let validation and test nodes change places, and remove the labels of the latter, so that
+            settings can be chosen without them.
 
     Raises:
         ConfigError: when an argument can't be used, no task comes out, or the features are spectral.
@@ -149,8 +153,10 @@ def make_stream(
     for start in range(0, len(classes), classes_per_task):
         own = range(start, min(start + classes_per_task, len(classes)))
         nodes = ((whole.labels >= own.start) & (whole.labels < own.stop)).nonzero()[:, 0]
-        parts, saved = _split(whole.labels[nodes], own, names, split_seed, source.name)
+        parts, saved = _split(whole.labels[nodes], own, names, split_seed, source.name, validation=validation)
         rescued += saved
+        if validation:
+            whole.labels[nodes[parts[1]]] = -1
         seen = torch.cat([before, nodes])
         graph = whole.part(seen)
         if source.made_features == "degree":
@@ -185,7 +191,7 @@ def check_features(made: str | None) -> None:
 
 
 def _split(
-    labels: Tensor, outputs: range, names: tuple[str, ...], seed: int, source: str
+    labels: Tensor, outputs: range, names: tuple[str, ...], seed: int, source: str, *, validation: bool
 ) -> tuple[list[Tensor], list[str]]:
     """Training, validation and test nodes of a task with outputs `labels`, [n], and the rescued classes."""
     own = [names[output] for output in outputs]
@@ -201,7 +207,7 @@ def _split(
         if not (part[members] == 0).any():
             part[members[part[members].argmin()]] = 0
             rescued.append(names[output])
-    parts = [(part == number).nonzero()[:, 0] for number in range(3)]
+    parts = [(part == number).nonzero()[:, 0] for number in ((0, 2, 1) if validation else range(3))]
     if not len(parts[2]):
         raise DataError(
             f"the task of {', '.join(repr(name) for name in own)} of '{source}' has {len(labels)} nodes, too "

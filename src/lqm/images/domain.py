@@ -29,6 +29,7 @@ def _load(request: Any) -> ImageSource:
         size=request.size,
         test_fraction=request.test_fraction,
         augmentation=request.operations,
+        validation=request.validation,
         show_progress=request.show_progress,
     )
 

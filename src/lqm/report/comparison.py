@@ -1,7 +1,7 @@
 """Tables of runs and of streams side by side: a row a method, distance and budget."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -9,11 +9,13 @@ from rich.table import Table
 
 from lqm.condensed import CondensedSet
 from lqm.evaluation.comparison import Comparison, Repeats, comparisons
+from lqm.evaluation.contrasts import NOTE as PAIRS_NOTE
+from lqm.evaluation.contrasts import Side, contrasts, least_ps
 from lqm.evaluation.evaluator import refuse_memory
 from lqm.evaluation.labels import distance_of, key_of, what_differs
 from lqm.evaluation.spread import Spread
-from lqm.evaluation.streams import Result, read_stream, stream_title, tasks_of
-from lqm.report.tables import plain_table
+from lqm.evaluation.streams import Result, read_stream, stream_sides, stream_title, tasks_of
+from lqm.report.tables import contrast_table, plain_table
 
 _COLUMNS = ("steps", "runs", "accuracy %", "CvM", "extremes\n%", "seconds")
 _STREAM_COLUMNS = ("method", "distance", "budget", "repeats", "AA %", "BWT %", "seconds")
@@ -29,29 +31,54 @@ STREAM_NOTE = (
 )
 
 
-def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table]:
+def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table | str]:
     """Only runs that were condensed from the same data and evaluated in the same way share a table.
 
-    Runs that differ by their seed alone share a row.
+    Runs that differ by their seed alone share a row. Where there are several seeds, the differences of pairs
+    follow, and at last how to read these.
     """
     for condensed in sets:
         refuse_memory(condensed.manifest)
-    for found in sorted(comparisons(sets), key=_place):
-        runs = sorted(found.repeats, key=_order)
-        size = "per\nclass" if "per_class" in runs[0].manifest else "budget"
-        rows = [_row(repeats, found) for repeats in runs]
-        header = ("method", "distance", size, *_COLUMNS)
-        yield plain_table(header, rows, what_differs([run.manifest for run in runs]), _title(found))
+    return _with_differences(map(_table, sorted(comparisons(sets), key=_place)))
 
 
-def stream_tables(folders: Sequence[Path]) -> Iterator[Table]:
-    """Only results on the same tasks that were evaluated in the same way share a table."""
-    tables: defaultdict[str, list[Result]] = defaultdict(list)
-    for result in map(read_stream, folders):
-        tables[tasks_of(result)].append(result)
-    for _, results in sorted(tables.items()):
-        different = what_differs([result["config"] for result in results])
-        yield plain_table(_STREAM_COLUMNS, [*map(_stream_row, results)], different, stream_title(results[0]))
+def stream_tables(folders: Sequence[Path]) -> Iterator[Table | str]:
+    """Only results on the same tasks that were evaluated in the same way share a table.
+
+    The differences of pairs of repeats follow as in `comparison_tables`.
+    """
+    tables: defaultdict[str, dict[Path, Result]] = defaultdict(dict)
+    for folder in folders:
+        result = read_stream(folder)
+        tables[tasks_of(result)][folder] = result
+    return _with_differences(_stream_table(results) for _, results in sorted(tables.items()))
+
+
+def _with_differences(tables: Iterable[tuple[Table, list[Side]]]) -> Iterator[Table | str]:
+    paired = False
+    for table, sides in tables:
+        yield table
+        if found := contrasts(sides):
+            yield contrast_table([each.cells for each in found], least_ps(found))
+            paired = True
+    if paired:
+        yield PAIRS_NOTE
+
+
+def _table(found: Comparison) -> tuple[Table, list[Side]]:
+    runs = sorted(found.repeats, key=_order)
+    size = "per\nclass" if "per_class" in runs[0].manifest else "budget"
+    header = ("method", "distance", size, *_COLUMNS)
+    different = what_differs([run.manifest for run in runs])
+    table = plain_table(header, [_row(repeats, found) for repeats in runs], different, found.title)
+    return table, [run.side for run in runs]
+
+
+def _stream_table(results: Mapping[Path, Result]) -> tuple[Table, list[Side]]:
+    each = [*results.values()]
+    different = what_differs([result["config"] for result in each])
+    table = plain_table(_STREAM_COLUMNS, [*map(_stream_row, each)], different, stream_title(each[0]))
+    return table, stream_sides(results)
 
 
 def _place(found: Comparison) -> str:
@@ -61,13 +88,6 @@ def _place(found: Comparison) -> str:
 def _order(repeats: Repeats) -> list[str]:
     made = (repeats.manifest[name] for name in ("method", "distance", "steps", "settings"))
     return [str(part) for part in (repeats.budget, *made)]
-
-
-def _title(found: Comparison) -> str:
-    if not found.protocol:
-        return f"{found.source}: not evaluated yet, run lqm evaluate"
-    protocol = found.protocol
-    return f"{found.source}: {protocol['name']}, {protocol['epochs']} epochs, {protocol['network']}"
 
 
 def _row(repeats: Repeats, found: Comparison) -> tuple[str, ...]:

@@ -22,6 +22,16 @@ def score_table(by_network: Mapping[str, Scores], protocol: Protocol, mosaics: i
     return plain_table(header, rows, "\n".join(notes))
 
 
+def contrast_table(rows: Rows, caption: str) -> Table:
+    """Rows of `lqm.evaluation.contrasts.COLUMNS`, each in two lines, which fit into 80 columns."""
+    header = ("side", "against", "points", "95 % by t\nbootstrap", "pairs", "p\nHolm p", "verdict")
+    lines = [
+        (side, against, points, f"{t}\n{bootstrap}", pairs, f"{p}\n{holm}", verdict.replace("be ", "be\n"))
+        for side, against, points, t, bootstrap, pairs, p, holm, verdict in rows
+    ]
+    return plain_table(header, lines, caption, "differences of pairs")
+
+
 def plain_table(header: Sequence[str], rows: Rows, caption: str = "", title: str = "") -> Table:
     """A table for the terminal; the first column to the left, the others to the right.
 

@@ -16,6 +16,7 @@ CELLS = "cells.jsonl"
 
 Value = str | int | float | bool
 Share = Annotated[float, Field(ge=-1, le=1)]
+Shares = Annotated[tuple[Share, ...], Field(min_length=1)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -79,8 +80,8 @@ class CellLine:
     records: int = 0
     seconds: dict[str, Seconds] = field(default_factory=dict)
     protocol: str = ""
-    scores: dict[str, tuple[Share, ...]] = field(default_factory=dict)
-    baselines: dict[str, tuple[Share, ...]] = field(default_factory=dict)
+    scores: dict[str, Shares] = field(default_factory=dict)
+    baselines: dict[str, Shares] = field(default_factory=dict)
     transfer: Share | None = None
     paper: float | None = None
 
@@ -130,7 +131,7 @@ def read_cells(path: Path) -> list[CellLine]:
 
 def done(lines: Sequence[CellLine]) -> list[CellLine]:
     """Those that have a score."""
-    return [line for line in lines if line.state == "done"]
+    return [line for line in lines if line.state == "done" and line.scores]
 
 
 def without(axes: dict[str, Value], *names: str) -> dict[str, Any]:

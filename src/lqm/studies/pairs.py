@@ -1,13 +1,14 @@
 """The comparisons of a study: pairs of cells that differ along one axis alone."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lqm.evaluation.labels import key_of
 from lqm.evaluation.paired import Paired, holm
 from lqm.studies.lines import CellLine, Value, done, without
+from lqm.utils.sentences import counted
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class Comparison:
 
     Attributes:
         group: what both sides share: the other axes, and `network` where several kinds evaluate.
+        axis: that is compared.
         side: the value of the axis.
         against: the value that it is compared with.
         paired: the differences of the accuracies, side less against, one a seed that both have.
@@ -23,6 +25,7 @@ class Comparison:
     """
 
     group: dict[str, Value]
+    axis: str
     side: Value
     against: Value
     paired: Paired
@@ -32,25 +35,98 @@ class Comparison:
 def comparisons(lines: Sequence[CellLine]) -> list[Comparison]:
     """Every comparison of a study, as its head asks for them; sides without a common seed are left out."""
     found = []
-    for group, sides in _groups(done(lines)):
+    for group, sides in _groups(ordered(done(lines))):
         axis, against = sides[0].study.axis, sides[0].study.against
         base = {line.seed: line for line in sides if str(line.axes.get(axis)) == against}
         for value in dict.fromkeys(line.axes[axis] for line in sides if axis in line.axes):
-            own = {line.seed: line for line in sides if line.axes.get(axis) == value}
-            shared = [seed for seed in own if seed in base]
-            if str(value) == against or not shared:
+            if str(value) == against:
                 continue
-            for network in own[shared[0]].scores:
-                differences = tuple(own[s].accuracy(network) - base[s].accuracy(network) for s in shared)
-                named = {"network": network} if len(own[shared[0]].scores) > 1 else {}
-                found.append((group | named, value, against, Paired(differences)))
+            own = {line.seed: line for line in sides if line.axes.get(axis) == value}
+            pairs = [(line, base[seed]) for seed, line in own.items() if seed in base]
+            networks = dict.fromkeys(network for line, _ in pairs for network in line.scores)
+            for network in networks:
+                both = [pair for pair in pairs if all(network in line.scores for line in pair)]
+                if both:
+                    differences = tuple(
+                        one.accuracy(network) - other.accuracy(network) for one, other in both
+                    )
+                    named = {"network": network} if len(networks) > 1 else {}
+                    found.append((group | named, axis, value, against, Paired(differences)))
     adjusted = holm([paired.p for *_, paired in found])
     return [Comparison(*each, p) for each, p in zip(found, adjusted, strict=True)]
+
+
+def answers(found: Sequence[Comparison]) -> list[str]:
+    """In how many comparisons each side is better, worse, or neither; a sentence a side, without full stop.
+
+    Example:
+        >>> pairs = [Paired((0.10, 0.11, 0.12)), Paired((0.1, 0.0, -0.1))]
+        >>> answers([Comparison({}, "distance", "lqm", "mean", each, 1.0) for each in pairs])
+        ["lqm is better than mean in 1 of 2 comparisons, worse in 0, can't be told apart in 1"]
+    """
+    verdicts: defaultdict[tuple[Value, Value], Counter[str]] = defaultdict(Counter)
+    for each in found:
+        verdicts[each.side, each.against][each.paired.verdict] += 1
+    return [_answer(side, against, counts) for (side, against), counts in verdicts.items()]
+
+
+def group_in_words(group: dict[str, Value]) -> str:
+    """What the cells of a group share, in a line.
+
+    Example:
+        >>> group_in_words({"source": "digits", "method": "dm", "per_class": 10, "init": "noise"})
+        'digits, dm, 10 a class, init noise'
+    """
+    words = {
+        "source": "{}",
+        "method": "{}",
+        "per_class": "{} a class",
+        "budget": "budget {}",
+        "network": "by {}",
+    }
+    parts = (words.get(name, f"{name.replace('_', ' ')} {{}}").format(value) for name, value in group.items())
+    return ", ".join(parts)
+
+
+def ordered(lines: Sequence[CellLine]) -> list[CellLine]:
+    """Lines axis by axis, the compared one last, whatever the order in which their cells came to an end.
+
+    Numbers are in their order, names in that in which they first came, after the one that they are compared
+    with.
+    """
+    names = dict.fromkeys(name for line in lines for name in without(line.axes, line.study.axis))
+    ranks = {name: _ranks(line.axes.get(name) for line in lines) for name in names}
+    compared = _ranks(line.axes.get(line.study.axis) for line in lines)
+
+    def place(line: CellLine) -> tuple[int, ...]:
+        others = (of_axis[line.axes.get(name)] for name, of_axis in ranks.items())
+        own = line.axes.get(line.study.axis)
+        return (*others, str(own) != line.study.against, compared[own], line.seed)
+
+    return sorted(lines, key=place)
+
+
+def _ranks(values: Iterable[Value | None]) -> dict[Value | None, int]:
+    known = [*dict.fromkeys(values)]
+    if all(isinstance(value, int | float) for value in known):
+        known.sort()
+    return {value: rank for rank, value in enumerate(known)}
+
+
+def _answer(side: Value, against: Value, counts: Counter[str]) -> str:
+    better, worse, total = counts["better"], counts["worse"], counts.total()
+    of = counted(total, "comparison", "comparisons")
+    return (
+        f"{side} is better than {against} in {better} of {of}, worse in {worse}, "
+        f"can't be told apart in {total - better - worse}"
+    )
 
 
 def _groups(lines: Sequence[CellLine]) -> list[tuple[dict[str, Any], list[CellLine]]]:
     """Lines that differ along the compared axis and by their seed alone."""
     groups: defaultdict[str, list[CellLine]] = defaultdict(list)
     for line in lines:
-        groups[key_of(without(line.axes, line.study.axis))].append(line)
+        groups[key_of([line.study.axis, line.study.against, without(line.axes, line.study.axis)])].append(
+            line
+        )
     return [(without(own[0].axes, own[0].study.axis), own) for own in groups.values()]

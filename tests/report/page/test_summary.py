@@ -4,8 +4,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
 import pytest
 import torch
+from scipy.stats import ttest_1samp
 
 import lqm
 from lqm import write_report
@@ -15,6 +17,7 @@ from lqm.evaluation.latents import LatentMatch
 from lqm.evaluation.spread import in_points
 from lqm.evaluation.standing import Bar, Standing, standings
 from lqm.graphs.evaluation import PROTOCOLS as NODE_PROTOCOLS
+from lqm.report.page.contest import contest
 from lqm.report.page.summary import answers
 from tests.report.making import PROTOCOL, case_of, cases_of, chosen, read_page, tiny_source
 
@@ -130,11 +133,25 @@ def test_methods_are_compared_by_several_condensations_and_not_by_the_networks_o
     accuracies = [0.5] * 6 + [0.6, 0.7, 0.8, 0.6, 0.7, 0.8]
     bars = [bar(cases[i].label, i, [accuracies[i]] * 4, by_network=(accuracies[i],) * 4) for i in range(12)]
     found = asked(cases, *bars)
-    assert "b is 20.0 points ahead of a (ahead for 6 of 6 condensation seeds)." in found[GOOD].note
-    assert "a is 29 % lower than b (lower for 6 of 6 condensation seeds)." in found[MATCHED].note
+    low, high = ttest_1samp(np.subtract(accuracies[6:], accuracies[:6]), 0).confidence_interval(0.95)
+    pairs = f"+20.0 points [{100 * low:+.1f}, {100 * high:+.1f}], 6 pairs, p = .031"
+    assert f"b is 20.0 points ahead of a (ahead for 6 of 6 condensation seeds: {pairs})." in found[GOOD].note
+    assert "a is 29 % lower than b (lower for 6 of 6 condensation seeds: p = .031)." in found[MATCHED].note
     few = [number for number in range(12) if number % 6 < 3]
     note = asked([cases[i] for i in few], *(replace(bars[i], case=n) for n, i in enumerate(few)))[GOOD].note
     assert "can't be told apart (b is ahead for 3 of 3 condensation seeds" in note
+    assert "p = .250 (no less is possible)" in note
+
+
+def test_methods_without_a_difference_are_rarely_called_different_by_their_seeds():
+    draws = np.random.default_rng(0)
+    cases = [case(f"{name} {seed}", method=name, seed=seed) for name in ("a", "b") for seed in range(5)]
+    called = 0
+    for accuracies in draws.normal(0.5, 0.02, (400, 10)).tolist():
+        bars = {i: bar(cases[i].label, i, [accuracies[i]]) for i in range(10)}
+        found = contest(bars, cases, lambda each: each.accuracy, lambda each: each.accuracies)
+        called += found.sentence("clear", "ahead").startswith("clear")
+    assert called / 400 < 0.08
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,9 @@ def describe_run(config: Config, kept: Sequence[int]) -> str:
     share = f" ({budget})" if isinstance(budget, str) else ""
     memory = f", {counted_span(kept, 'node', 'nodes')} a task{share}" if kept else ""
     pseudo_labels = _PSEUDO_LABELS[config["settings"].get("pseudo_labels", "none")]
-    return f"{method}{memory}, on {config['source']['name']} ({config['scoring']}-incremental){pseudo_labels}"
+    scored = ", scored on validation nodes" if config["stream"].get("validation") else ""
+    where = f"{config['source']['name']} ({config['scoring']}-incremental)"
+    return f"{method}{memory}, on {where}{pseudo_labels}{scored}"
 
 
 def counted_span(numbers: Sequence[int], one: str, many: str) -> str:

@@ -125,6 +125,11 @@ def plan_continual(
             sketch is of something else.
     """
     record = stream_source(source)
+    if words.get("validation") and getattr(request.learning, "pseudo_labels", "none") == "validation":
+        raise ConfigError(
+            "pseudo_labels = validation would let nodes that settings are chosen by join the memory; set it "
+            "to none or test, or leave validation out"
+        )
     if sketch:
         request = _with_sketch(request, sketch, record, words)
     with torch.device("meta"):  # whether it can be made is seen without weights

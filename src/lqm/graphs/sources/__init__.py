@@ -37,6 +37,7 @@ def load_graph(
     split: str | None = None,
     normalise_features: bool = False,
     data_dir: str | Path | None = None,
+    validation: bool = False,
     show_progress: bool = True,
 ) -> GraphSource:
     """The graph of a name, a path or an object.
@@ -49,6 +50,8 @@ def load_graph(
         split: `published` or `random` (60/20/20 of each class); the first where there is one, if not given.
         normalise_features: whether to divide the features of each node by the sum of their absolute values.
         data_dir: the folder where such names are looked for; the environment variable LQM_DATA if not given.
+        validation: whether to put the validation nodes in place of the test nodes, so that settings can be
+            chosen by them; see `GraphSource.for_validation`.
         show_progress: whether to show a progress bar.
 
     Raises:
@@ -62,9 +65,17 @@ def load_graph(
     if isinstance(source, GraphSource):
         if given:
             raise ConfigError(f"'{source.name}' is a source already; leave {', '.join(given)} out")
-        return source
-    if is_pyg(source):
-        return from_pyg(source, **given)
+        whole = source
+    elif is_pyg(source):
+        whole = from_pyg(source, **given)
+    else:
+        whole = _read(source, given, data_dir, show_progress)
+    return whole.for_validation() if validation else whole
+
+
+def _read(
+    source: object, given: dict[str, Any], data_dir: str | Path | None, show_progress: bool
+) -> GraphSource:
     if not isinstance(source, str | Path):
         raise ConfigError(
             f"a {type(source).__name__} is no graph; give a name, a path, a GraphSource or a PyG Data"

@@ -1,9 +1,9 @@
 """T in S* = argmin D(phi(T), phi(S)), for graphs: one graph, and which of its nodes are for what."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -31,6 +31,7 @@ class GraphSource:
         made_features: `degree`, `spectral` or `one-hot` if the features were made of the edges.
         notes: what was done to the graph while it was read, a sentence each.
         origin: the arguments with which `load_graph` finds it again; None if it was made in Python.
+        scored_on: `test`, or `validation` where validation nodes are in their place; see `for_validation`.
     """
 
     name: str
@@ -43,6 +44,7 @@ class GraphSource:
     made_features: str | None = None
     notes: tuple[str, ...] = ()
     origin: dict[str, Any] | None = None
+    scored_on: Literal["test", "validation"] = "test"
 
     def __post_init__(self) -> None:
         graph, classes = self.graph, len(self.class_names)
@@ -74,6 +76,31 @@ class GraphSource:
         counts = labels.bincount(minlength=len(self.class_names)).tolist()
         return list(self.train[labels.argsort(stable=True)].split(counts))
 
+    def for_validation(self) -> "GraphSource":
+        """The same source to choose settings by: the validation nodes in place of the test nodes.
+
+        The labels of the test nodes are removed; their features and edges stay (transductive).
+
+        Raises:
+            DataError: when there are no validation nodes.
+        """
+        if self.scored_on == "validation":
+            return self
+        if not len(self.validation):
+            raise DataError(
+                f"'{self.name}' has no validation nodes to choose settings by; give a val_mask, or split "
+                "random (--split random)"
+            )
+        labels = self.graph.labels.clone()
+        labels[self.test] = -1
+        return replace(
+            self,
+            graph=replace(self.graph, labels=labels),
+            validation=self.validation[:0],
+            test=self.validation,
+            scored_on="validation",
+        )
+
     def to_pyg(self) -> "Data":
         """The graph as PyG's `Data`, with its three parts as masks."""
         from torch_geometric.data import Data
@@ -94,8 +121,9 @@ class GraphSource:
     @property
     def record(self) -> dict[str, Any]:
         """The source in a manifest."""
+        chosen_by = {"name": f"{self.name} (validation)", "validation": True}
         return {
-            "name": self.name,
+            **({"name": self.name} if self.scored_on == "test" else chosen_by),
             "nodes": self.graph.nodes,
             "edges": self.graph.edges,
             "features": self.graph.width,

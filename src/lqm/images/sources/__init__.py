@@ -37,6 +37,7 @@ def load_source(
     size: int | None = None,
     test_fraction: float | None = None,
     augmentation: str | Sequence[str] | None = None,
+    validation: bool = False,
     show_progress: bool = True,
 ) -> ImageSource:
     """The source called by a name, or that a path leads to, or the source itself.
@@ -48,6 +49,8 @@ def load_source(
         size: scale the shorter side of each image to this, and cut out the centre square.
         test_fraction: the share of each class to hold out where there is no test set, 0.2 if not given.
         augmentation: the operations (or the one) that leave an image's label right, if not the source's own.
+        validation: whether to leave the test images out, and to hold a fifth of the training images out in
+            their place, by which settings can be chosen; see `ImageSource.for_validation`.
         show_progress: whether to show how far reading is.
 
     Raises:
@@ -66,7 +69,7 @@ def load_source(
     if isinstance(source, ImageSource):
         if given:
             raise ConfigError(f"'{source.name}' is a source already; leave {', '.join(given)} out")
-        return source
+        return source.for_validation() if validation else source
     if not isinstance(source, str | Path):
         raise ConfigError(
             f"a {type(source).__name__} is no source; give a name, a path or an lqm.ImageSource, which a "
@@ -80,11 +83,12 @@ def load_source(
     except OSError as error:
         raise DataError(f"{error.filename or source} can't be read: {error.strerror or error}") from error
     typed = source if isinstance(source, str) and source in SOURCES else str(expanded(source).resolve())
-    return replace(
+    whole = replace(
         loaded,
         augmentation=tuple(given.get("augmentation", loaded.augmentation)),
         origin={"source": typed, **given},
     )
+    return whole.for_validation() if validation else whole
 
 
 def _load(source: str | Path, reading: Reading) -> ImageSource:

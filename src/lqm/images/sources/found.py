@@ -8,7 +8,6 @@ from typing import Annotated
 import torch
 from pydantic import Field
 
-from lqm.engine.randomness import generator
 from lqm.images.augment import OPERATIONS
 from lqm.images.sources.overlap import compare_parts
 from lqm.images.sources.resize import square
@@ -121,17 +120,11 @@ def _split(
     images: Images, fraction: float | None, class_names: tuple[str, ...], name: str
 ) -> tuple[Images, Images]:
     """The same share of each class, drawn once and for all; both parts get one of each class at least."""
-    draws = generator(0, "test split")
-    held_out = torch.zeros(len(images.labels), dtype=torch.bool)
-    by_class = images.places_by_class(len(class_names))
-    for class_name, members in zip(class_names, by_class, strict=True):
-        if len(members) < 2:
+    counts = images.labels.bincount(minlength=len(class_names)).tolist()
+    for class_name, count in zip(class_names, counts, strict=True):
+        if count < 2:
             raise DataError(
-                f"class '{class_name}' of '{name}' has {len(members)} image, so none can be held out "
+                f"class '{class_name}' of '{name}' has {count} image, so none can be held out "
                 "for testing; add images to it, or leave the class out"
             )
-        wanted = math.floor((fraction or _DEFAULT_TEST_FRACTION) * len(members) + 0.5)
-        count = min(max(wanted, 1), len(members) - 1)
-        held_out[members[torch.randperm(len(members), generator=draws)[:count]]] = True
-    train, test = (Images(images.images[part], images.labels[part]) for part in (~held_out, held_out))
-    return train, test
+    return images.hold_out(len(class_names), fraction or _DEFAULT_TEST_FRACTION, "test split")

@@ -1,18 +1,24 @@
 """T: labelled images to condense, and those to evaluate by."""
 
 import hashlib
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
+from lqm.engine.randomness import generator
 from lqm.images.augment import OPERATIONS
 from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.log import warn
 from lqm.utils.names import choose
 from lqm.utils.pixels import pixels
+from lqm.utils.sentences import counted
+
+_FOR_VALIDATION = 0.2
 
 OPERATIONS_WITHOUT_FLIP = tuple(name for name in OPERATIONS if name != "flip")
 
@@ -56,6 +62,19 @@ class Images:
         """The images of one class, as they are stored, [n, C, H, W]."""
         return self.images[self.labels == label]
 
+    def hold_out(self, classes: int, share: float, purpose: str) -> tuple["Images", "Images"]:
+        """What stays, and the share of each class that is held out, the same in every run.
+
+        Of a class of two images or more both parts get at least one; a class of one image stays whole.
+        """
+        draws = generator(0, purpose)
+        chosen = torch.zeros(len(self.labels), dtype=torch.bool)
+        for members in self.places_by_class(classes):
+            count = min(max(math.floor(share * len(members) + 0.5), 1), len(members) - 1)
+            chosen[members[torch.randperm(len(members), generator=draws)[:count]]] = True
+        stays, goes = (Images(self.images[part], self.labels[part]) for part in (~chosen, chosen))
+        return stays, goes
+
 
 @dataclass(frozen=True, eq=False)
 class ImageSource:
@@ -67,6 +86,7 @@ class ImageSource:
         published: mean and deviation of the channels that the field normalises by; else they are measured.
         origin: what `load_source` needs to find it again, if it came from there.
         notes: what a user should know of it, such as test images that are training images too.
+        scored_on: `test`, or `validation` where training images are held out as `test`; see `for_validation`.
     """
 
     name: str
@@ -78,6 +98,7 @@ class ImageSource:
     published: tuple[tuple[float, ...], tuple[float, ...]] | None = None
     origin: Mapping[str, Any] | None = field(default=None, repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
+    scored_on: Literal["test", "validation"] = "test"
 
     def __post_init__(self) -> None:
         for part, images in (("training", self.train), ("test", self.test)):
@@ -144,9 +165,33 @@ class ImageSource:
         return {"fingerprint": self.fingerprint, "augmentation": list(self.augmentation)}
 
     @property
-    def record(self) -> dict[str, str | list[str]]:
+    def record(self) -> dict[str, str | bool | list[str]]:
         """What tells this source from another, for the manifest."""
+        if self.scored_on == "validation":
+            return {"name": f"{self.name} (validation)", "validation": True, **self.identity}
         return {"name": self.name, **self.identity}
+
+    def for_validation(self) -> "ImageSource":
+        """The same source to choose settings by: held-out training images in place of the test images.
+
+        They are a fifth of each class, the same in every run; the other four fifths are condensed.
+
+        Raises:
+            DataError: when no class has two training images.
+        """
+        if self.scored_on == "validation":
+            return self
+        train, held_out = self.train.hold_out(len(self.class_names), _FOR_VALIDATION, "validation split")
+        if not len(held_out.labels):
+            raise DataError(
+                f"every class of '{self.name}' has one training image, so none can be held out for "
+                "validation; add images"
+            )
+        notes: tuple[str, ...] = ()
+        if whole := int((self.train.labels.bincount() == 1).sum()):
+            notes = (counted(whole, "class has", "classes have") + " one image and none for validation",)
+            warn(notes[0])
+        return replace(self, train=train, test=held_out, notes=notes, scored_on="validation")
 
     @cached_property
     def fingerprint(self) -> str:

@@ -98,12 +98,12 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def save(figure: Figure, stem: Path) -> list[Path]:
-    """Write a figure as PNG and SVG; the same figure gives the same bytes."""
+def save(figure: Figure, stem: Path, kinds: Sequence[str] = tuple(_NO_DATE)) -> list[Path]:
+    """Write a figure as PNG and SVG, or as one of them; the same figure gives the same bytes."""
     paths = []
-    for kind, metadata in _NO_DATE.items():
+    for kind in kinds:
         buffer = BytesIO()
-        figure.savefig(buffer, format=kind, metadata=metadata)
+        figure.savefig(buffer, format=kind, metadata=_NO_DATE[kind])
         paths.append(stem.with_name(f"{stem.name}.{kind}"))
         write_atomically(paths[-1], buffer.getvalue())
     return paths

@@ -14,6 +14,7 @@ from lqm.evaluation.labels import distance_of, mosaics_of, size_of
 from lqm.evaluation.latents import Latents
 from lqm.evaluation.markdown import percent
 from lqm.evaluation.standing import Bar, Standing, standings
+from lqm.report.page.differences import differences_of_sets
 from lqm.report.page.explorer import explorer
 from lqm.report.page.gallery import RealImages, gallery
 from lqm.report.page.learning import learning
@@ -89,6 +90,7 @@ def page_of_sets(
     )
     images = [case.condensed for case in cases if isinstance(case.condensed, CondensedImages)]
     shown = gallery(images, real.images if real else None) if images else None
+    galleries = shown["sets"] if shown else []
     curves = explorer(latents) if latents else None
     audits = privacy(cases)
     variables = {
@@ -104,6 +106,7 @@ def page_of_sets(
         ],
         "audits": audits,
         "standings": [_standing(found, cases) for found in ranked],
+        "differences": differences_of_sets(cases),
         "records": type_of_records(cases),
         "gallery": shown,
         "latents": latents,
@@ -122,9 +125,7 @@ def page_of_sets(
         "standings": [_bars(found, cases) for found in ranked],
         "real": shown["real"] if shown else {},
         # The images themselves are in the text of the page.
-        "images": [[[tile["records"] for tile in own] for own in tiles] for tiles in shown["sets"]]
-        if shown
-        else [],
+        "images": [[[tile["records"] for tile in own] for own in tiles] for tiles in galleries],
         "explorer": curves,
         "budgets": variables["budgets"],
         "learning": logged,
@@ -245,6 +246,5 @@ def _budgets(cases: Sequence[Case], real: Real | None) -> Content:
 
 def _loading(case: Case) -> str:
     """The lines of Python that load a set."""
-    images = isinstance(case.condensed, CondensedImages)
-    use = "dataset = condensed.dataset()" if images else "data = condensed.to_pyg()"
+    use = "dataset = condensed.dataset()" if "per_class" in case.manifest else "data = condensed.to_pyg()"
     return f"import lqm\ncondensed = lqm.load({shown_path(case.folder)!r})\n{use}"

@@ -1,10 +1,11 @@
-"""Which of several sets is best, in a sentence that says no more than a two-sided sign test does."""
+"""Which of several sets is best, in a sentence that says no more than a test at 5 % does."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from lqm.evaluation.cases import Case, alike
+from lqm.evaluation.paired import Paired, p_in_words
 from lqm.evaluation.significance import FEWEST_SIGNS, LEVEL, sign_test
 from lqm.evaluation.standing import Bar
 
@@ -30,29 +31,39 @@ class Contest:
 
     Attributes:
         of_methods: whether both were condensed by several seeds, so that more than two sets are compared.
+        lowest: whether the lowest value is best, as of a statistic; else values are accuracies.
     """
 
     best: Rival
     next_best: Rival
     of_methods: bool
+    lowest: bool
 
     def sentence(self, claim: str, better: str) -> str:
-        """The claim that the best is `better`, if the sign test bears it; else that this is not clear."""
-        sign = 1 if self.best.mean > self.next_best.mean else -1
-        paired = self.best.each.keys() & self.next_best.each.keys()
-        differences = [sign * (self.best.each[key] - self.next_best.each[key]) for key in paired]
+        """The claim that the best is `better`, if a test bears it; else that this is not clear.
+
+        Of methods, pairs by seed bear it if the t interval of their difference leaves out 0; of two sets,
+        networks by a sign test.
+        """
+        sign = -1 if self.lowest else 1
+        paired = sorted(self.best.each.keys() & self.next_best.each.keys())
+        differences = tuple(sign * (self.best.each[key] - self.next_best.each[key]) for key in paired)
         so = f"{sum(each > 0 for each in differences)} of {len(paired)}"
-        among = f"for {so} condensation seeds" if self.of_methods else f"under {so} networks"
-        if sign_test(differences) <= LEVEL:
-            return f"{claim} ({better} {among}{self._about()})"
-        few = f"; fewer than {FEWEST_SIGNS} are too few to tell" if len(paired) < FEWEST_SIGNS else ""
+        if self.of_methods:
+            found = Paired(differences)
+            clear, among = found.verdict == "better", f"{better} for {so} condensation seeds"
+            more = f": p {p_in_words(found.p, '= ')}" if self.lowest else f": {found}"
+        else:
+            clear, among = sign_test(differences) <= LEVEL, f"{better} under {so} networks"
+            few = f"; fewer than {FEWEST_SIGNS} are too few to tell" if len(paired) < FEWEST_SIGNS else ""
+            more = self._about() if clear else few
+        if clear:
+            return f"{claim} ({among}{more})"
         best, other = self.best.name, self.next_best.name
-        return f"{best} and {other} can't be told apart ({best} is {better} {among}{few})"
+        return f"{best} and {other} can't be told apart ({best} is {among}{more})"
 
     def _about(self) -> str:
         """What a sentence about two sets is not to be taken for: one about their methods."""
-        if self.of_methods:
-            return ""
         single = self.best.condensations == self.next_best.condensations == 1
         return "; one condensation of each" if single else "; these two sets alone, of more condensations"
 
@@ -90,4 +101,4 @@ def contest(
     if len(rivals) < 2:
         return None
     best, next_best = sorted(rivals, key=lambda rival: rival.mean, reverse=not lowest)[:2]
-    return Contest(best, next_best, of_methods)
+    return Contest(best, next_best, of_methods, lowest)

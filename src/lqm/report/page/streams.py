@@ -16,6 +16,7 @@ from lqm.evaluation.streams import StreamRun, stream_title, tasks_of
 from lqm.evaluation.verdict import beside_random
 from lqm.report.page.answer import Answer, Line, and_more
 from lqm.report.page.content import Content, Page, shown_record
+from lqm.report.page.differences import differences_of_streams
 from lqm.report.page.explorer import explorer
 from lqm.report.page.learning import learning
 from lqm.utils.errors import ConfigError
@@ -60,6 +61,7 @@ def page_of_streams(streams: Sequence[StreamRun], latents: Latents | None, missi
         "warnings": _warnings(streams),
         "answers": _answers(streams, tasks, latents),
         "streams": [_rows(stream) for stream in streams],
+        "differences": differences_of_streams(streams),
         "budgets": budgets if any(budgets) else None,
         "latents": latents,
         "missing": missing,

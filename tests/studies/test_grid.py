@@ -1,0 +1,115 @@
+"""A study as data: which cells a TOML file asks for, and what it can't ask for."""
+
+import tomllib
+
+import pytest
+
+from lqm.studies.files import load_study
+from lqm.studies.grid import chosen, read_study
+from lqm.utils.errors import ConfigError
+
+GRID = """
+title = "A question"
+compare = "distance"
+against = "mean"
+
+[[paper_scores]]
+source = "digits"
+distance = "lqm"
+accuracy = 97.5
+
+[[cpu.grid]]
+source = ["digits", "graphs/cora.npz"]
+distance = ["mean", "lqm"]
+per_class = [1, 10]
+seed = "0..2"
+protocol = "quick-200"
+settings = { steps = 5, init = ["random", "noise"] }
+sketch = { encoders = 4 }
+
+[[paper.grid]]
+source = "digits"
+"""
+
+
+def study(text=GRID, scale=None):
+    return read_study("mine", tomllib.loads(text), scale)
+
+
+def test_every_combination_of_lists_and_seeds_is_a_cell():
+    cells = study().cells
+    assert len(cells) == 2 * 2 * 2 * 2 * 3
+    assert len({cell.name for cell in cells}) == len(cells)
+    assert [cell.seed for cell in cells] == sorted(cell.seed for cell in cells)
+    first = cells[0]
+    assert first.axes == {"source": "digits", "distance": "mean", "per_class": 1, "init": "random"}
+    assert first.settings == {"steps": 5, "init": "random"}
+    assert first.evaluation == {"protocol": "quick-200"}
+    assert study(scale="paper").head.scale == "paper"
+    assert len(study(scale="paper").cells) == 1
+
+
+def test_a_source_that_is_a_file_is_called_by_its_name_and_read_from_its_path():
+    cell = next(cell for cell in study().cells if cell.axes["source"] == "cora")
+    assert cell.options["source"] == "graphs/cora.npz"
+
+
+def test_a_published_number_belongs_to_the_cells_that_it_names():
+    for cell in study().cells:
+        fits = cell.axes["source"] == "digits" and cell.axes["distance"] == "lqm"
+        assert cell.paper == (97.5 if fits else None)
+
+
+def test_cells_of_one_source_share_a_bank_that_is_fine_enough_for_all_of_them():
+    banks = {cell.bank.name: cell.bank for cell in study().cells}
+    assert [bank.options["source"] for bank in banks.values()] == ["digits", "graphs/cora.npz"]
+    assert {bank.options["max_per_class"] for bank in banks.values()} == {10}
+
+
+def test_filters_leave_the_cells_that_pass_all_of_them():
+    cells = study().cells
+    left = chosen(cells, ["source=digits", "per_class=10", "seed=1..2", "init=noise"])
+    assert {cell.name for cell in left} == {
+        f"digits-{distance}-10-noise-seed-{seed}" for distance in ("mean", "lqm") for seed in (1, 2)
+    }
+    for wrong in ("sources=digits", "source", "source=mnist", "seed=9", "seed=x"):
+        with pytest.raises(ConfigError):
+            chosen(cells, [wrong])
+
+
+def test_what_a_cell_is_asked_has_a_key_and_nothing_else_does():
+    keys = [cell.key for cell in study().cells]
+    assert len(set(keys)) == len(keys)
+    same = GRID.replace("97.5", "1.0").replace("encoders = 4 }", "encoders = 4 }\ntune = { steps = [5, 9] }")
+    assert [cell.key for cell in study(same).cells] == keys
+    assert not {cell.key for cell in study(GRID.replace("steps = 5", "steps = 6")).cells} & {*keys}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("title = 'x'", "grid"),
+        ("[[grid]]\nmethod = 'dm'", "source"),
+        ("scale = 3\n[[grid]]\nsource = 'digits'", "scale"),
+        ("[[grid]]\nsource = 'digits'\nsettings = 3", "settings"),
+        ("[[grid]]\nsource = 'digits'\nseed = 'x'", "seed"),
+        ("[[grid]]\nsource = ['digits', 'digits']", "digits-seed-0"),
+        ("[grid]\nsource = 'digits'", "grid"),
+    ],
+)
+def test_what_a_file_lacks_is_named(text, named):
+    with pytest.raises(ConfigError, match=named):
+        study(text)
+
+
+def test_an_unknown_scale_study_or_file_is_refused_with_what_there_is(tmp_path):
+    with pytest.raises(ConfigError, match="cpu, paper"):
+        study(scale="gpu")
+    with pytest.raises(ConfigError, match="no study"):
+        load_study("no-such-study")
+    with pytest.raises(ConfigError, match="there is no"):
+        load_study(tmp_path / "gone.toml")
+    for content in (b"= broken", b"\xff\xfe"):
+        (tmp_path / "bad.toml").write_bytes(content)
+        with pytest.raises(ConfigError, match=r"bad\.toml"):
+            load_study(tmp_path / "bad.toml")

@@ -1,0 +1,159 @@
+"""Running a study: cells once each, whatever happens between."""
+
+import json
+import os
+import signal
+import time
+from dataclasses import replace
+
+import pytest
+
+import lqm
+from lqm.api.cells import command_of
+from lqm.cli.dispatch import dispatch
+from lqm.studies.files import load_study
+from lqm.studies.lines import read_cells
+from tests.faults.children import command_line, start
+
+STREAM = """
+[[grid]]
+source = "synthetic:nodes=300,classes=4"
+method = "cat"
+distance = ["mean", "lqm"]
+budget = 4
+classes_per_task = 2
+seed = "0..1"
+settings = { steps = STEPS, width = 8, epochs = 3 }
+"""
+
+
+def write(tmp_path, steps=3, more=""):
+    path = tmp_path / "mini.toml"
+    path.write_text(STREAM.replace("STEPS", str(steps)) + more)
+    return path
+
+
+def told(path):
+    """What a line says that does not depend on the machine's speed."""
+    lines = sorted(read_cells(path / "cells.jsonl"), key=lambda line: line.cell)
+    return [replace(line, seconds={}) for line in lines]
+
+
+def test_finished_cells_are_skipped_and_a_shared_seed_makes_pairs(tmp_path):
+    study, out = write(tmp_path), tmp_path / "out"
+    found = lqm.study(study, out=out, only=["seed=0"], show_progress=False)
+    assert [line.cell for line in found.lines] == [line.cell for line in read_cells(out / "cells.jsonl")]
+    before = (out / "cells.jsonl").read_bytes()
+    again = lqm.study(study, out=out, only=["seed=0"], show_progress=False)
+    assert (out / "cells.jsonl").read_bytes() == before
+    assert again.lines == found.lines
+    assert len(lqm.study(study, out=out, show_progress=False).lines) == 4
+
+
+def test_a_cell_scores_what_its_command_scores(tmp_path, monkeypatch):
+    study, out = write(tmp_path), tmp_path / "out"
+    (line,) = lqm.study(study, out=out, only=["seed=1", "distance=lqm"], show_progress=False).lines
+    monkeypatch.chdir(tmp_path)
+    dispatch(line.command.split()[1:])
+    result = json.loads((tmp_path / "RUN" / "result.json").read_text())
+    assert [*line.scores.values()] == [tuple(result["average_accuracy"]["each"])]
+    assert line.transfer == result["backward_transfer"]["mean"]
+
+
+def test_a_killed_study_resumes_to_the_same_lines(tmp_path):
+    study = write(tmp_path, steps=150)
+    lqm.study(study, out=tmp_path / "whole", show_progress=False)
+    out = tmp_path / "killed"
+    child = start(tmp_path, command_line, "study", str(study), "--out", str(out))
+    while not (out / "cells.jsonl").exists() and child.is_alive():
+        time.sleep(0.01)
+    os.kill(child.pid, signal.SIGKILL)
+    child.join()
+    assert 1 <= len(read_cells(out / "cells.jsonl")) < 4
+    lqm.study(study, out=out, show_progress=False)
+    assert told(out) == told(tmp_path / "whole")
+
+
+def test_a_failed_cell_is_listed_with_its_sentence_and_the_others_go_on(tmp_path, type_in):
+    more = '[[grid]]\nsource = "gone.npz"\nmethod = "cat"\nbudget = 4\n'
+    study, out = write(tmp_path, more=more), tmp_path / "out"
+    code, _, messages = type_in("study", study, "--out", out, "--only", "seed=0")
+    assert code == 1
+    assert "gone.npz" in messages
+    assert {line.cell: line.state for line in read_cells(out / "cells.jsonl")}[
+        "gone-cat-4-seed-0"
+    ] == "failed"
+    assert sum(line.state == "done" for line in read_cells(out / "cells.jsonl")) == 2
+
+
+def test_several_processes_find_what_one_finds(tmp_path):
+    study = write(tmp_path)
+    lqm.study(study, out=tmp_path / "one", show_progress=False)
+    lqm.study(study, out=tmp_path / "two", jobs=2, show_progress=False)
+    assert told(tmp_path / "two") == told(tmp_path / "one")
+
+
+def test_cells_share_one_sketch_that_is_built_once(tmp_path):
+    study = tmp_path / "sketched.toml"
+    study.write_text(
+        '[[grid]]\nsource = "synthetic:nodes=200,classes=3"\nmethod = "cat"\ndistance = ["mean", "lqm"]\n'
+        'budget = 6\nseed = "0..1"\nprotocol = "graph-quick"\nsettings = { steps = 4 }\n'
+        "sketch = { encoders = 3, max_per_class = 4, settings = { width = 8 } }\n"
+    )
+    found = lqm.study(study, out=tmp_path / "out", show_progress=False)
+    assert not found.failed
+    (bank,) = (tmp_path / "out" / "banks").iterdir()
+    assert len(list(bank.glob("encoder-*"))) == 3
+    assert len({line.seconds["bank"] for line in found.lines}) == 1
+    for line in found.lines:
+        assert [words.split()[1] for words in line.command.split(" && ")] == [
+            "sketch",
+            "condense",
+            "evaluate",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (("lqm", "lqn"), "distance"),
+        (('"cat"', '"cot"'), "method"),
+        (("width = 8", "widths = 8"), "widths"),
+        (("budget = 4", "budgets = 4"), "budgets"),
+        (("steps = 3", "steps = 'x'"), "steps"),
+    ],
+)
+def test_what_there_is_not_is_refused_before_anything_starts(tmp_path, change, named):
+    study = write(tmp_path)
+    study.write_text(study.read_text().replace(*change))
+    with pytest.raises(lqm.LqmError, match=named):
+        lqm.study(study, out=tmp_path / "out", show_progress=False)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_is_of_one_process_at_a_time(tmp_path):
+    from lqm.api.study_run import in_use
+
+    with in_use(tmp_path), pytest.raises(lqm.LqmError, match="in use"):
+        lqm.study(write(tmp_path), out=tmp_path, show_progress=False)
+
+
+def test_an_estimate_runs_nothing_and_tells_time_memory_and_disk(tmp_path, type_in):
+    study, out = write(tmp_path), tmp_path / "out"
+    code, told, _ = type_in("study", study, "--out", out, "--only", "distance=lqm", "--estimate")
+    assert code == 0
+    assert "2 of 2 cells" in told
+    assert not out.exists()
+
+
+def test_the_command_of_a_set_condenses_and_evaluates(tmp_path):
+    path = tmp_path / "sets.toml"
+    path.write_text(
+        '[[grid]]\nsource = "digits"\nmethod = "dm"\nper_class = 2\nseed = 3\nprotocol = "quick-200"\n'
+        'networks = ["mlp"]\nsettings = { steps = 5 }\n'
+    )
+    (cell,) = load_study(path).cells
+    assert command_of(cell) == (
+        "lqm condense digits --method dm --per-class 2 --set steps=5 --seed 3 --out RUN && "
+        "lqm evaluate RUN --protocol quick-200 --networks mlp --seed 3"
+    )
