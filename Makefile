@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 600
 
 .PHONY: demo test check fast slow bench fuzz results
 
-demo: $(READY)  ## condense the digits by mean and by quantile matching, evaluate, draw
+demo: $(READY)  ## condense the digits by mean and by quantile matching, three seeds each, and compare
 	$(BIN)/lqm demo
 
 test: check fast  ## what CI runs

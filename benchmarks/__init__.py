@@ -1,1 +1,1 @@
-"""What is measured, with the plain way to measure against: `make bench`."""
+"""What is measured beside studies: `ratios` of speed (`make bench`), `scale`, and finished `sets`."""

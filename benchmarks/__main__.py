@@ -9,9 +9,9 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import baseline
-from benchmarks.timing import Comparison, WorkerError, compare
-from benchmarks.works import WORKS
+from benchmarks.ratios import baseline
+from benchmarks.ratios.timing import Comparison, WorkerError, compare
+from benchmarks.ratios.works import WORKS
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
 

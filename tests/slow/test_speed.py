@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.timing import compare
-from benchmarks.works import WORKS
+from benchmarks.ratios.timing import compare
+from benchmarks.ratios.works import WORKS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from benchmarks.plain_cat import PlainCaT
+from benchmarks.ratios.plain_cat import PlainCaT
 from lqm.distances import DISTANCES
 from lqm.graphs.encoders import fresh_encoder
 from lqm.graphs.graph import dense

@@ -1,7 +1,7 @@
 """All works that `make bench` times, by their names."""
 
-from benchmarks import cat_step, image_steps, quantiles, statistic
-from benchmarks.timing import Work
+from benchmarks.ratios import cat_step, image_steps, quantiles, statistic
+from benchmarks.ratios.timing import Work
 
 WORKS: dict[str, Work] = {
     "dm": image_steps.DM_STEP,

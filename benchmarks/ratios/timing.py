@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Self
 
-_PROJECT = Path(__file__).parents[1]
+_PROJECT = Path(__file__).parents[2]
 _LAST_WORDS = 2_000
 
 
@@ -163,4 +163,4 @@ def compare(name: str, work: Work) -> Comparison:
 
 
 def _command(name: str, way: str, tuned: bool) -> list[str]:
-    return [sys.executable, "-m", "benchmarks.worker", name, way, *(["tuned"] if tuned else [])]
+    return [sys.executable, "-m", "benchmarks.ratios.worker", name, way, *(["tuned"] if tuned else [])]

@@ -6,7 +6,7 @@ import torch
 from scipy.stats import cramervonmises_2samp
 from torch import Tensor
 
-from benchmarks.timing import Work
+from benchmarks.ratios.timing import Work
 from lqm.evaluation.diagnostics import cramer_von_mises
 
 # Ours takes milliseconds, in which a process that has waited is not yet awake.

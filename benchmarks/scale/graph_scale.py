@@ -1,7 +1,9 @@
 """Condensing a graph of the size of ogbn-products, and of a quarter and a sixteenth of it: time and memory.
 
-Each size is a process of its own, so that its peak of memory is its own: `python -m benchmarks.graph_scale`.
-The graphs are made once and kept in the cache.
+    python -m benchmarks.scale.graph_scale --out runs/graph-scale
+
+Each size is a process of its own, so that its peak of memory is its own. The graphs are made once and kept
+in the cache.
 """
 
 import argparse
@@ -15,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.child import run
+from benchmarks.scale.child import run
 
 _NODES, _UNDIRECTED_EDGES, _LIMIT = 2_449_029, 61_859_140, 14.0
 _PARTS = (16, 4, 1)

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from benchmarks.noise import noise
-from benchmarks.plain import PlainDataDAM, PlainDM, PlainIDM, plain_train
-from benchmarks.timing import Work
+from benchmarks.ratios.plain import PlainDataDAM, PlainDM, PlainIDM, plain_train
+from benchmarks.ratios.timing import Work
 from lqm.distances import DISTANCES
 from lqm.engine.compute import Compute
 from lqm.engine.randomness import generator

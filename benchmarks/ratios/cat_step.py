@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 
-from benchmarks.plain_cat import PlainCaT
-from benchmarks.timing import Work
+from benchmarks.ratios.plain_cat import PlainCaT
+from benchmarks.ratios.timing import Work
 from lqm.distances import DISTANCES
 from lqm.graphs.graph import Graph, dense, undirected
 from lqm.graphs.methods import METHODS

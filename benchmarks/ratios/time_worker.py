@@ -39,14 +39,14 @@ class Task:
     @property
     def command(self) -> list[str]:
         """Starts the process that does it."""
-        return [sys.executable, "-m", "benchmarks.time_worker", json.dumps(asdict(self))]
+        return [sys.executable, "-m", "benchmarks.ratios.time_worker", json.dumps(asdict(self))]
 
 
 def learner(task: Task) -> tuple[Callable[[int], object], Callable[[], Any]]:
     """DM by the recipe for two cores, in the task's way: one step, and the images, normalised."""
     import torch
 
-    from benchmarks.plain import PlainDM
+    from benchmarks.ratios.plain import PlainDM
     from lqm.banks import Sketch
     from lqm.distances import DISTANCES
     from lqm.images.methods import METHODS

@@ -1,4 +1,4 @@
-"""How time and memory of a step of DM with LQM grow: python -m benchmarks.growth --out runs/growth.
+"""How time and memory of a step of DM with LQM grow: python -m benchmarks.scale.growth --out runs/growth.
 
 One size after another is varied, the others stay at a base. Each point is a process of its own, with our
 allocator settings and not compiled. Memory is the peak of the process less what its imports alone take.
@@ -17,7 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.child import run
+from benchmarks.scale.child import run
 from lqm.utils.files import write_atomically
 
 BASE = {"classes": 10, "real_batch": 64, "size": 32, "per_class": 10, "width": 32}
@@ -41,7 +41,7 @@ def main() -> None:
     points = measure_all(folder / "growth.json", measure)
     _print_table(points)
     # Only now, so that this process was small while it started others.
-    from benchmarks.growth_figure import draw
+    from benchmarks.scale.growth_figure import draw
 
     draw(points, folder / "growth.png")
     print(f"wrote {folder / 'growth.json'} and {folder / 'growth.png'}")
@@ -72,7 +72,7 @@ def measure_all(path: Path, measure: Callable[[Sizes], Point]) -> list[Point]:
 
 def measure(sizes: Sizes) -> Point:
     """Seconds of a step, and GiB of peak memory less what the imports take."""
-    command = [sys.executable, "-m", "benchmarks.growth_point", json.dumps(sizes)]
+    command = [sys.executable, "-m", "benchmarks.scale.growth_point", json.dumps(sizes)]
     cost = run(command, keep_output=True)
     found = json.loads(cost.output)
     return {"sizes": sizes, **found, "memory": cost.peak - found["imports"]}

@@ -10,7 +10,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from benchmarks.plain_cat import hazen
+from benchmarks.ratios.plain_cat import hazen
 from lqm.condensed.mosaic import compose, expand
 from lqm.engine.randomness import generator, seeded
 from lqm.images.augment import augment, draw

@@ -1,6 +1,6 @@
 """What accuracy is reached in how many seconds: by the field's loop, ours, from a sketch.
 
-    LQM_DATA=... python -m benchmarks.time_to_accuracy --out runs/time
+    LQM_DATA=... python -m benchmarks.ratios.time_to_accuracy --out runs/time
 
 They condense in processes of their own, a few seconds each in turn, so that whatever else the machine
 does hits all of them. Their images at each mark are judged afterwards, by the same networks, on the test
@@ -23,8 +23,8 @@ from matplotlib import pyplot
 from safetensors.torch import load_file
 
 import lqm
-from benchmarks.time_worker import WAYS, Task
-from benchmarks.timing import Worker
+from benchmarks.ratios.time_worker import WAYS, Task
+from benchmarks.ratios.timing import Worker
 from lqm.engine.randomness import generator
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol, fresh_network
 from lqm.images.sources import Images, ImageSource

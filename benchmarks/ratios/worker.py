@@ -1,4 +1,7 @@
-"""One way of doing one work, in a process of its own: python -m benchmarks.worker NAME plain|ours [tuned]."""
+"""One way of doing one work, in a process of its own.
+
+python -m benchmarks.ratios.worker NAME plain|ours [tuned]
+"""
 
 import os
 import sys
@@ -15,7 +18,7 @@ def main() -> None:
         lqm.tune_allocator()
     import torch
 
-    from benchmarks.works import WORKS
+    from benchmarks.ratios.works import WORKS
 
     torch.manual_seed(0)
     serve(WORKS[name].plain if way == "plain" else WORKS[name].ours)

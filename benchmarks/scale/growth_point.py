@@ -1,7 +1,7 @@
-"""Steps of DM with LQM at one size, in a process of its own: python -m benchmarks.growth_point SIZES.
+"""Steps of DM with LQM at one size, in a process of its own: python -m benchmarks.scale.growth_point SIZES.
 
-SIZES is the JSON that `benchmarks.growth` makes. Prints the median seconds of a step, and the GiB that the
-process had taken when all was imported and nothing done.
+SIZES is the JSON that `growth` makes. Prints the median seconds of a step, and the GiB that the process had
+taken when all was imported and nothing done.
 """
 
 import json

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import baseline
-from benchmarks.timing import Comparison, WorkerError
-from benchmarks.works import WORKS
+from benchmarks.ratios import baseline
+from benchmarks.ratios.timing import Comparison, WorkerError
+from benchmarks.ratios.works import WORKS
 
 
 @pytest.fixture

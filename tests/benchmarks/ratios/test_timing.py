@@ -7,8 +7,8 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from benchmarks.baseline import Baseline, here, read, write
-from benchmarks.timing import Comparison, Work, Worker, WorkerError
+from benchmarks.ratios.baseline import Baseline, here, read, write
+from benchmarks.ratios.timing import Comparison, Work, Worker, WorkerError
 
 WORK = Work("work", "plainly", lambda: print, lambda: print, rounds=3, at_least=2)
 SAME_OR_LESS = replace(WORK, at_least=None, at_most=1.1)
@@ -16,7 +16,7 @@ SAME_OR_LESS = replace(WORK, at_least=None, at_most=1.1)
 
 def worker(step):
     """A worker whose step is this expression."""
-    code = f"import os, sys, time; from benchmarks.worker import serve; serve(lambda: lambda: {step})"
+    code = f"import os, sys, time; from benchmarks.ratios.worker import serve; serve(lambda: lambda: {step})"
     return Worker([sys.executable, "-c", code])
 
 
@@ -82,7 +82,7 @@ def test_a_worker_that_dies_between_two_steps_is_noticed_at_the_next(number):
 
 
 def test_a_worker_that_can_not_be_made_ready_is_an_error_at_once():
-    command = [sys.executable, "-c", "from benchmarks.worker import serve; serve(lambda: 1 / 0)"]
+    command = [sys.executable, "-c", "from benchmarks.ratios.worker import serve; serve(lambda: 1 / 0)"]
     with pytest.raises(WorkerError, match="ZeroDivisionError"), Worker(command):
         pass
 

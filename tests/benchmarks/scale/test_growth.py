@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from benchmarks.child import run
-from benchmarks.growth import AXES, BASE, all_sizes, along, fit, measure_all
-from benchmarks.growth_figure import draw
+from benchmarks.scale.child import run
+from benchmarks.scale.growth import AXES, BASE, all_sizes, along, fit, measure_all
+from benchmarks.scale.growth_figure import draw
 
 
 def invented(sizes):

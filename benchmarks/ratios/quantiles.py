@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from benchmarks.timing import Work
+from benchmarks.ratios.timing import Work
 from lqm.distances.levels import cramer_von_mises_levels
 from lqm.distances.quantiles import column_quantiles
 

@@ -1,4 +1,4 @@
-"""The figure of `benchmarks.growth`."""
+"""The figure of `benchmarks.scale.growth`."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from benchmarks.growth import AXES, Point, along, fit
+from benchmarks.scale.growth import AXES, Point, along, fit
 from lqm.utils.files import write_atomically
 
 # Two colours that stay apart for colour-blind readers (Okabe & Ito).

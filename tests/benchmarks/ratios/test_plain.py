@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from benchmarks.plain import PlainDataDAM, PlainDM, PlainIDM, plain_train
+from benchmarks.ratios.plain import PlainDataDAM, PlainDM, PlainIDM, plain_train
 from lqm.distances import DISTANCES
 from lqm.engine.randomness import generator, seeded
 from lqm.images.methods import METHODS

@@ -1,4 +1,4 @@
-"""What sets give away, as Markdown tables: python -m benchmarks.privacy --out runs/privacy.
+"""What sets give away, as Markdown tables: python -m benchmarks.sets.privacy --out runs/privacy.
 
 Each row is a condensation and its audit. What is finished in the folder, every network that was trained and
 every shadow set is not done again. Cora is the file `--cora`, and MNIST
