@@ -60,10 +60,9 @@ def test_a_published_number_belongs_to_the_cells_that_it_names():
         assert cell.paper == (97.5 if fits else None)
 
 
-def test_cells_of_one_source_share_a_bank_that_is_fine_enough_for_all_of_them():
+def test_cells_of_one_source_share_a_bank():
     banks = {cell.bank.name: cell.bank for cell in study().cells}
     assert [bank.options["source"] for bank in banks.values()] == ["digits", "graphs/cora.npz"]
-    assert {bank.options["max_per_class"] for bank in banks.values()} == {10}
 
 
 def test_filters_leave_the_cells_that_pass_all_of_them():

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 import lqm
-from lqm.api.cells import command_of
+from lqm.api.cells import Place, command_of, request_of
 from lqm.cli.dispatch import dispatch
 from lqm.studies.files import load_study
 from lqm.studies.lines import read_cells
@@ -157,3 +157,21 @@ def test_the_command_of_a_set_condenses_and_evaluates(tmp_path):
         "lqm condense digits --method dm --per-class 2 --set steps=5 --seed 3 --out RUN && "
         "lqm evaluate RUN --protocol quick-200 --networks mlp --seed 3"
     )
+
+
+def test_a_sketch_too_coarse_for_a_mosaic_is_refused_before_it_is_made(tmp_path):
+    path = tmp_path / "coarse.toml"
+    path.write_text(
+        '[[grid]]\nsource = "mnist"\nmethod = "idm"\nper_class = 10\n'
+        "sketch = { encoders = 2, max_per_class = 10 }\n"
+    )
+    with pytest.raises(lqm.LqmError, match="max_per_class = 40"):
+        lqm.study(path, out=tmp_path / "out", show_progress=False)
+
+
+def test_a_folder_of_data_is_for_the_sources_that_are_read_by_name(tmp_path):
+    cells = load_study(write(tmp_path)).cells
+    place = Place(tmp_path, data_dir="data")
+    assert request_of(cells[0], place).data_dir is None
+    for source, found in {"digits-knn": None, "cora": "data", "own/cora.npz": None, "cora.npz": None}.items():
+        assert place.data_dir_of(source) == found

@@ -15,9 +15,10 @@ from lqm.api.continual import learn_stream
 from lqm.api.domains import domain_of
 from lqm.api.evaluate import evaluate
 from lqm.api.planning import chosen_distance
-from lqm.api.requests import CondenseRequest, ContinualRequest
+from lqm.api.requests import CondenseRequest, ContinualRequest, SketchRequest
 from lqm.engine import environment, resolve_device
 from lqm.graphs.continual import check_request
+from lqm.graphs.sources import GRAPHS
 from lqm.studies.cell import Cell
 from lqm.studies.lines import CellLine, StudyHead
 from lqm.utils.errors import ConfigError, DataError, LqmError, StoppedError
@@ -45,6 +46,11 @@ class Place:
     device: str = "auto"
     show_progress: bool = True
 
+    def data_dir_of(self, source: str) -> str | None:
+        """Where a source is looked for by its name; nowhere if it is a path, or made and not read."""
+        path, made = Path(source), source.partition(":")[0] in GRAPHS
+        return None if made or path.suffix or len(path.parts) > 1 else self.data_dir
+
 
 def request_of(cell: Cell, place: Place) -> CondenseRequest | ContinualRequest:
     """What `condense`, or `continual` for a stream, is asked.
@@ -63,7 +69,7 @@ def request_of(cell: Cell, place: Place) -> CondenseRequest | ContinualRequest:
         settings=cell.settings | cell.tuned,
         seed=cell.seed,
         out=place.folder / RUNS / cell.folder,
-        data_dir=place.data_dir,
+        data_dir=place.data_dir_of(cell.options["source"]),
         device=place.device,
         show_progress=place.show_progress,
         **({"validation": True} if cell.validation else {}),
@@ -86,13 +92,27 @@ def check_cell(cell: Cell, place: Place) -> None:
             check_request(request.method, distance, request.budget, given, request.scoring)
         elif request.method is not None:
             domain = domain_of(request)
-            make_settings(choose(request.method, domain.methods, "method").settings, given)
+            settings = make_settings(choose(request.method, domain.methods, "method").settings, given)
+            _require_fine_enough(cell, getattr(settings, "mosaic", 1) ** 2)
             if protocol := cell.evaluation.get("protocol"):
                 choose(protocol, domain.evaluator.protocols, "protocol")
     except DataError:
         return  # data that are missing cost their cells alone
     except ConfigError as error:
         raise ConfigError(f"cell {cell.name}: {error}") from None
+
+
+def _require_fine_enough(cell: Cell, cells_of_mosaic: int) -> None:
+    """Refuse a sketch that is too coarse for a cell before it is made."""
+    if cell.bank is None or cell.bank.kind != "sketch" or "per_class" not in cell.options:
+        return
+    records = cells_of_mosaic * int(cell.options["per_class"])
+    most = cell.bank.options.get("max_per_class", SketchRequest.max_per_class)
+    if records > most:
+        raise ConfigError(
+            f"its sketch is fine enough for {most} records of a class, not for {records}; "
+            f"give the sketch max_per_class = {records}"
+        )
 
 
 def run_cell(cell: Cell, head: StudyHead, place: Place, bank_seconds: float = 0.0) -> CellLine:
@@ -157,7 +177,7 @@ def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
     found = evaluate(
         condensed,
         **{"baselines": (), **cell.evaluation},
-        data_dir=place.data_dir,
+        data_dir=place.data_dir_of(cell.options["source"]),
         seed=cell.seed,
         device=place.device,
         show_progress=place.show_progress,

@@ -62,7 +62,7 @@ def bank_request(bank: Bank, place: Place) -> SketchRequest | ExpertsRequest:
     request: SketchRequest | ExpertsRequest = kind(
         **bank.options,
         out=place.folder / BANKS / bank.name,
-        data_dir=place.data_dir,
+        data_dir=place.data_dir_of(bank.options["source"]),
         device=place.device,
         show_progress=place.show_progress,
     )

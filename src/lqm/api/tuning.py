@@ -37,7 +37,8 @@ def tune_cells(
         shown: whether to show the progress.
 
     Raises:
-        ConfigError: when the study has nothing to choose, or nothing works; all else is chosen before.
+        ConfigError: when the study has nothing to choose, or no run works. An arm without one that works is
+            named, and the others are chosen.
     """
     if not any(cell.tune for cell in cells):
         raise ConfigError(
@@ -68,9 +69,9 @@ def tune_cells(
             write_tuned(place.folder / TUNED, _line(head, arm, choice, choice.best))
     for number, (arm, choice) in enumerate(zip(arms, choices, strict=True)):
         if choice.best is None:
-            raise ConfigError(
-                f"nothing was chosen for {arm.name}, since all its candidates failed: {sentences[number]}"
-            )
+            warn(f"nothing is chosen for {arm.name}, since all its candidates failed: {sentences[number]}")
+    if arms and all(choice.best is None for choice in choices):
+        raise ConfigError(f"nothing was chosen, since every run of the tuning failed: {sentences[0]}")
     return chosen_before(cells, place)
 
 

@@ -136,12 +136,12 @@ def _cells(study: str, block: Mapping[str, Any], scores: Sequence[Mapping[str, A
                 settings=own,
                 evaluation=evaluation,
                 tune=tune,
-                bank=_bank(block, options, plain),
+                bank=_bank(block, options),
                 paper=paper[0] if paper else None,
             )
 
 
-def _bank(block: Mapping[str, Any], options: Mapping[str, Any], plain: Mapping[str, Any]) -> Bank | None:
+def _bank(block: Mapping[str, Any], options: Mapping[str, Any]) -> Bank | None:
     """What a cell shares with those of the same source and method."""
     for kind in _BANKS:
         if kind not in block:
@@ -153,9 +153,6 @@ def _bank(block: Mapping[str, Any], options: Mapping[str, Any], plain: Mapping[s
             for name in taken
             if name in options and (kind == "sketch" or name != "method")
         }
-        sizes = plain.get("per_class")
-        if kind == "sketch" and "max_per_class" not in own and sizes is not None:
-            own["max_per_class"] = max(sizes) if isinstance(sizes, list) else sizes
         whole = {**shared, **own}
         told = sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:8]
         words = [kind, _short(str(whole["source"])), *filter(None, [whole.get("method")]), told]
