@@ -62,7 +62,7 @@ def test_a_choice_that_one_distance_alone_has_is_refused(other):
     [
         ({"settings": {"steps": [1, 2]}}, "steps is a list in settings and in tune"),
         ({"seed": 101}, "seed 101 is one of those that tuning takes"),
-        ({"tune": {"steps": []}}, "no value for steps"),
+        ({"tune": {"steps": []}}, "no value for tune.steps"),
     ],
 )
 def test_what_cant_be_tuned_is_refused(change, match):

@@ -29,6 +29,7 @@ sketch = { encoders = 4 }
 
 [[paper.grid]]
 source = "digits"
+distance = "mean"
 """
 
 
@@ -112,3 +113,46 @@ def test_an_unknown_scale_study_or_file_is_refused_with_what_there_is(tmp_path):
         (tmp_path / "bad.toml").write_bytes(content)
         with pytest.raises(ConfigError, match=r"bad\.toml"):
             load_study(tmp_path / "bad.toml")
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("source = 3", "source"),
+        ("distance = []", "distance"),
+        ("distance = nan", "distance"),
+        ("per_class = 1979-05-27", "per_class"),
+        ("method = { a = 1 }", "method"),
+        ("settings = { steps = [[1]] }", r"settings\.steps"),
+        ("tune = { steps = { a = 1 } }", r"tune\.steps"),
+        ("sketch = { encoders = 1979-05-27 }", r"sketch\.encoders"),
+        ("sketch = { settings = 3 }", r"sketch\.settings"),
+        ("networks = [{ a = 1 }]", "networks"),
+    ],
+)
+def test_a_value_of_another_kind_is_named_with_what_would_be_right(line, named):
+    source = "" if line.startswith("source") else "source = 'digits'\n"
+    with pytest.raises(ConfigError, match=named):
+        study(f"[[grid]]\n{source}{line}")
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("paper_scores = 3", "paper_scores"),
+        ("paper_scores = [{ source = 'digits' }]", "accuracy"),
+        ("paper_scores = [{ accuracy = 'x' }]", "accuracy"),
+        ("title = []", "title"),
+        ("compare = ['distance']", "compare"),
+        ("compare = 'distanse'", "distance"),
+        ("against = 'meen'", "mean, lqm"),
+    ],
+)
+def test_what_is_compared_must_be_there(line, named):
+    with pytest.raises(ConfigError, match=named):
+        study(f"{line}\n[[grid]]\nsource = 'digits'\ndistance = ['mean', 'lqm']")
+
+
+def test_a_filter_that_leaves_nothing_tells_the_seeds_that_there_are():
+    with pytest.raises(ConfigError, match="there is seed=0,1,2"):
+        chosen(study().cells, ["seed=9"])

@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from dataclasses import replace
 
@@ -13,6 +15,7 @@ from lqm.api.cells import Place, command_of, request_of
 from lqm.cli.dispatch import dispatch
 from lqm.studies.files import load_study
 from lqm.studies.lines import read_cells
+from lqm.utils.errors import ConfigError
 from tests.faults.children import command_line, start
 
 STREAM = """
@@ -175,3 +178,30 @@ def test_a_folder_of_data_is_for_the_sources_that_are_read_by_name(tmp_path):
     assert request_of(cells[0], place).data_dir is None
     for source, found in {"digits-knn": None, "cora": "data", "own/cora.npz": None, "cora.npz": None}.items():
         assert place.data_dir_of(source) == found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "out = 'x'",
+        "validation = true",
+        "networks = 'nosuchnet'",
+        "networks = 3",
+        "baselines = ['nosuch']",
+        "protocol = ['quick-200']",
+        "sketch = { out = 'x' }",
+        "sketch = { encoders = 'x' }",
+    ],
+)
+def test_what_a_study_cant_ask_of_a_cell_is_refused_before_any_starts(tmp_path, line):
+    path = tmp_path / "mini.toml"
+    path.write_text(f"[[grid]]\nsource = 'digits'\nmethod = 'dm'\nsettings = {{ steps = 1 }}\n{line}\n")
+    with pytest.raises(ConfigError):
+        lqm.study(path, out=tmp_path / "out", show_progress=False)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_worker_ends_when_its_study_was_gone_before_it_began():
+    command = [sys.executable, "-m", "lqm.api.study_workers", "1"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as worker:
+        assert worker.wait(timeout=60) == -signal.SIGTERM

@@ -13,7 +13,7 @@ from lqm.api.checking import check_types
 from lqm.api.condense import run_condensation
 from lqm.api.continual import learn_stream
 from lqm.api.domains import domain_of
-from lqm.api.evaluate import evaluate
+from lqm.api.evaluate import asked_of, evaluate
 from lqm.api.planning import chosen_distance
 from lqm.api.requests import CondenseRequest, ContinualRequest, SketchRequest
 from lqm.engine import environment, resolve_device
@@ -28,6 +28,8 @@ from lqm.utils.sentences import reason
 from lqm.utils.settings import make_settings
 
 RUNS = "runs"
+# Options that a study decides.
+_OWN = ("data_dir", "device", "experts", "out", "repeats", "seed", "settings", "show_progress", "sketch")
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,9 @@ def request_of(cell: Cell, place: Place) -> CondenseRequest | ContinualRequest:
         ConfigError: when the cell has an option that there is not.
     """
     kind: type[Any] = ContinualRequest if cell.stream else CondenseRequest
-    known = {field.name: field.name for field in fields(kind)}
+    known = dict.fromkeys(field.name for field in fields(kind) if field.name not in (*_OWN, "validation"))
     for name in cell.options:
-        choose(name, known, f"option of `lqm {'continual' if cell.stream else 'condense'}`")
+        choose(name, known, f"option of `lqm {'continual' if cell.stream else 'condense'}` in a grid")
     bank = {cell.bank.kind: place.folder / "banks" / cell.bank.name} if cell.bank else {}
     request: CondenseRequest | ContinualRequest = kind(
         **cell.options,
@@ -90,12 +92,12 @@ def check_cell(cell: Cell, place: Place) -> None:
         given = cell.settings | {name: values[0] for name, values in cell.tune.items() if values} | cell.tuned
         if isinstance(request, ContinualRequest):
             check_request(request.method, distance, request.budget, given, request.scoring)
-        elif request.method is not None:
-            domain = domain_of(request)
+            return
+        domain = domain_of(request)
+        asked_of(domain.evaluator, **cell.evaluation)
+        if request.method is not None:
             settings = make_settings(choose(request.method, domain.methods, "method").settings, given)
             _require_fine_enough(cell, getattr(settings, "mosaic", 1) ** 2)
-            if protocol := cell.evaluation.get("protocol"):
-                choose(protocol, domain.evaluator.protocols, "protocol")
     except DataError:
         return  # data that are missing cost their cells alone
     except ConfigError as error:

@@ -29,6 +29,7 @@ from lqm.utils.memory import memory_for, memory_for_reading
 from lqm.utils.names import choose
 
 Scores = dict[str, Score]
+Makers = dict[str, Callable[..., nn.Module] | None]
 
 
 @dataclass(frozen=True)
@@ -127,9 +128,6 @@ def evaluate(
         LqmError: when the set is damaged, or the source is not the one that was condensed.
     """
     check_options(
-        protocol=protocol,
-        kinds=networks,
-        baselines=baselines,
         source=source,
         data_dir=data_dir,
         compile=compile,
@@ -142,13 +140,9 @@ def evaluate(
     condensed = condensed if isinstance(condensed, CondensedSet) else load_described(condensed)
     refuse_memory(condensed.manifest)
     evaluator = evaluator_of(condensed)
-    chosen = choose(protocol, evaluator.protocols, "protocol") if protocol else None
-    if isinstance(baselines, str):
-        baselines = evaluator.baselines if baselines == "all" else baselines.split(",")
-    for name in baselines:
-        choose(name, dict.fromkeys((*evaluator.baselines, *evaluator.more_baselines)), "baseline")
+    chosen, baselines, makers = asked_of(evaluator, protocol, networks, baselines)
     rules = chosen or evaluator.protocol_of(condensed)
-    makers = _makers(evaluator, networks) or {rules.network: None}
+    makers = makers or {rules.network: None}
     with limited_to(max_memory), memory_for_reading(source or condensed.manifest["source"]["name"]):
         data = source_of(evaluator, condensed.manifest, source, data_dir)
     require_fits(condensed, data)
@@ -218,14 +212,29 @@ def score_entry(condensed: CondensedSet, source: Any, *, seed: int, device: torc
     return entry_of(protocol, seed, found, how)
 
 
-def _makers(
-    evaluator: Evaluator, networks: str | Sequence[str] | Mapping[str, Callable[..., nn.Module]]
-) -> dict[str, Callable[..., nn.Module] | None]:
-    """The user's own functions by name; None for a network of ours, whose name is its spec."""
+def asked_of(
+    evaluator: Evaluator,
+    protocol: str | None = None,
+    networks: str | Sequence[str] | Mapping[str, Callable[..., nn.Module]] = (),
+    baselines: str | Sequence[str] = (),
+) -> tuple[Protocol | None, Sequence[str], Makers]:
+    """The protocol, the baselines and the networks of those names, as far as there are any.
+
+    Of networks it gives the user's own functions by name; None for one of ours, whose name is its spec.
+
+    Raises:
+        ConfigError: when there is none of a name.
+    """
+    check_options(protocol=protocol, kinds=networks, baselines=baselines)
+    chosen = choose(protocol, evaluator.protocols, "protocol") if protocol else None
+    if isinstance(baselines, str):
+        baselines = evaluator.baselines if baselines == "all" else baselines.split(",")
+    for name in baselines:
+        choose(name, dict.fromkeys((*evaluator.baselines, *evaluator.more_baselines)), "baseline")
     if isinstance(networks, Mapping):
-        return {f"own:{name}": maker for name, maker in networks.items()}
+        return chosen, baselines, {f"own:{name}": maker for name, maker in networks.items()}
     specs = networks.split(",") if isinstance(networks, str) else networks
-    return {evaluator.check_spec(spec): None for spec in specs}
+    return chosen, baselines, {evaluator.check_spec(spec): None for spec in specs}
 
 
 def _with_score(condensed: CondensedSet, entry: dict[str, Any]) -> tuple[CondensedSet, str]:

@@ -56,9 +56,10 @@ def bank_request(bank: Bank, place: Place) -> SketchRequest | ExpertsRequest:
         ConfigError: when the bank has an option that there is not.
     """
     kind: type[Any] = SketchRequest if bank.kind == "sketch" else ExpertsRequest
-    known = {field.name: field.name for field in fields(kind)}
+    decided = ("out", "data_dir", "device", "show_progress")
+    known = dict.fromkeys(field.name for field in fields(kind) if field.name not in decided)
     for name in bank.options:
-        choose(name, known, f"option of `lqm {bank.kind}`")
+        choose(name, known, f"option of `lqm {bank.kind}` in a grid")
     request: SketchRequest | ExpertsRequest = kind(
         **bank.options,
         out=place.folder / BANKS / bank.name,

@@ -7,6 +7,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from lqm.api.cells import Place, check_cell, failed_line, run_cell
+from lqm.api.checking import check_types
 from lqm.api.study_banks import bank_request, bank_seconds, build_banks
 from lqm.api.study_progress import GridProgress
 from lqm.api.study_workers import in_workers
@@ -22,7 +23,7 @@ def check_cells(cells: Sequence[Cell], place: Place) -> None:
     for cell in cells:
         check_cell(cell, place)
     for bank in _banks(cells):
-        bank_request(bank, place)
+        check_types(bank_request(bank, place))
 
 
 @contextmanager

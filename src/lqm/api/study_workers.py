@@ -75,7 +75,7 @@ class _Worker:
         self._process, self._closed = self._start(), False
 
     def _start(self) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-m", __name__]
+        command = [sys.executable, "-m", __name__, str(os.getpid())]
         return subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self._environment
         )
@@ -116,7 +116,7 @@ def _serve() -> None:
     """Run the cells that come by the standard input; nothing but their lines goes to the standard output."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with, args=(int(sys.argv[1]),), daemon=True).start()
     for text in sys.stdin:
         piece = _PIECE.validate_json(text)
         try:

@@ -82,9 +82,7 @@ def arms_of(cells: Sequence[Cell]) -> list[Arm]:
                 f"the settings of {beside.name} and of {arm.name} would be chosen among different values; "
                 "give all distances the same tune"
             )
-        for name, values in cell.tune.items():
-            if not values:
-                raise ConfigError(f"tune has no value for {name}; give a list of them, or leave it out")
+        for name in cell.tune:
             if name in cell.axes:
                 raise ConfigError(f"{name} is a list in settings and in tune; leave it out of one of them")
         if cell.tune and cell.seed in taken:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lqm.studies.cell import Bank, Cell, Study
+from lqm.studies.checking import TABLES, check_block, check_scores, check_word
 from lqm.studies.lines import StudyHead
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import shown_value
@@ -17,7 +18,6 @@ from lqm.utils.numbers import whole_numbers
 # Options of a cell that tell it from others, whether or not they are given as lists.
 _ALWAYS = ("source", "method", "distance", "per_class", "budget")
 _EVALUATION = ("protocol", "networks", "baselines")
-_TABLES = ("settings", "tune", "sketch", "experts")
 _BANKS: tuple[Literal["sketch"], Literal["experts"]] = ("sketch", "experts")
 
 
@@ -58,16 +58,18 @@ def read_study(name: str, content: Mapping[str, Any], scale: str | None = None) 
         blocks = content[scale]["grid"]
     head = StudyHead(
         name,
-        str(content.get("title", "")),
+        check_word(name, "title", content.get("title", "")),
         scale or "",
-        str(content.get("compare", "distance")),
-        str(content.get("against", "mean")),
+        check_word(name, "compare", content.get("compare", "distance")),
+        check_word(name, "against", content.get("against", "mean")),
     )
-    if not isinstance(blocks, list) or not all(isinstance(block, Mapping) for block in blocks):
+    if not isinstance(blocks, list) or not blocks or not all(isinstance(block, Mapping) for block in blocks):
         raise ConfigError(f"study {name}: grid is {shown_value(blocks)}; it should be one or more [[grid]]")
-    scores = content.get("paper_scores", [])
+    scores = check_scores(name, content.get("paper_scores", []))
     cells = [cell for block in blocks for cell in _cells(name, block, scores)]
     _require_apart(name, cells)
+    if not {"compare", "against"}.isdisjoint(content):
+        _require_compared(head, cells)
     return Study(head, tuple(sorted(cells, key=lambda cell: cell.seed)))
 
 
@@ -93,19 +95,18 @@ def chosen(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
         wanted = (
             {*map(str, whole_numbers("--only seed=", values))} if axis == "seed" else {*values.split(",")}
         )
-        left = [cell for cell in left if str(cell.seed if axis == "seed" else cell.axes.get(axis)) in wanted]
+        left = [cell for cell in left if {*_values([cell], axis)} & wanted]
         if not left:
-            there = sorted({str(cell.axes[axis]) for cell in cells if axis in cell.axes})
-            raise ConfigError(f"--only {text} leaves no cell; there is {axis}={','.join(there) or values}")
+            raise ConfigError(
+                f"--only {text} leaves no cell; there is {axis}={','.join(_values(cells, axis))}"
+            )
     return left
 
 
 def _cells(study: str, block: Mapping[str, Any], scores: Sequence[Mapping[str, Any]]) -> Iterator[Cell]:
     """Every combination of the lists of a grid."""
-    for name in _TABLES:
-        if not isinstance(block.get(name, {}), Mapping):
-            raise ConfigError(f"study {study}: {name} is {shown_value(block[name])}; it should be a table")
-    plain = {name: value for name, value in block.items() if name not in (*_TABLES, *_EVALUATION, "seed")}
+    check_block(study, block)
+    plain = {name: value for name, value in block.items() if name not in (*TABLES, *_EVALUATION, "seed")}
     if "source" not in plain:
         raise ConfigError(f"study {study}: a grid names no source; give source = 'digits' or a list of them")
     settings = block.get("settings", {})
@@ -176,6 +177,24 @@ def _require_apart(study: str, cells: Sequence[Cell]) -> None:
                 "distance, budget, or a setting that is a list"
             )
         names.add(cell.name)
+
+
+def _require_compared(head: StudyHead, cells: Sequence[Cell]) -> None:
+    """Refuse a comparison that no cell of a study is part of."""
+    known = _values(cells, head.axis)
+    if cells and head.against not in known:
+        axes = ", ".join(dict.fromkeys(axis for cell in cells for axis in cell.axes))
+        there = f"{head.axis} is {', '.join(known)}" if known else f"its axes are {axes}"
+        raise ConfigError(
+            f"study {head.name} compares with {head.axis} = {shown_value(head.against)}, "
+            f"which no cell has; {there}"
+        )
+
+
+def _values(cells: Sequence[Cell], axis: str) -> list[str]:
+    """What cells have along an axis, or as their seed."""
+    found = (cell.seed if axis == "seed" else cell.axes.get(axis) for cell in cells)
+    return [str(value) for value in dict.fromkeys(found) if value is not None]
 
 
 def _short(source: str) -> str:
