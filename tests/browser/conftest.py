@@ -8,7 +8,6 @@ import pytest
 import torch
 
 import lqm
-from lqm.api import demo
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.recipes import Recipe
 from tests.browser.waiting import wait_until
@@ -63,10 +62,15 @@ def tiny_work(folder):
 
 
 @pytest.fixture(scope="session")
-def demo_report(folder):
+def digits_report(folder):
+    """The digits by two distances, beside real images."""
     with tiny_work(folder):
-        demo.demo(folder / "demo")
-        return folder / "demo" / "report.html"
+        source, out = lqm.load_source("digits"), folder / "digits"
+        options = {"per_class": 10, "show_progress": False}
+        for distance, baselines in {"mean": (), "lqm": ("random", "herding", "full")}.items():
+            condensed = lqm.condense(source, distance=distance, out=out / distance, **options)
+            lqm.evaluate(condensed, baselines=baselines, show_progress=False)
+        return lqm.write_report([out / "mean", out / "lqm"], out / "report.html", source=source)
 
 
 @pytest.fixture(scope="session")

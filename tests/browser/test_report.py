@@ -23,7 +23,7 @@ from .conftest import EVIL
 Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
 expect = pytest.importorskip("playwright.sync_api").expect
 
-REPORTS = ("demo_report", "evil_report", "graph_report", "stream_report", "study_report")
+REPORTS = ("digits_report", "evil_report", "graph_report", "stream_report", "study_report")
 
 
 @pytest.fixture(params=REPORTS)
@@ -81,8 +81,8 @@ def rises(page, name):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_tip_can_be_read_and_names_all_runs_at_once(demo_report, opened, scheme):
-    with opened(demo_report, scheme=scheme) as page:
+def test_a_tip_can_be_read_and_names_all_runs_at_once(digits_report, opened, scheme):
+    with opened(digits_report, scheme=scheme) as page:
         ground = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
         assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
         for chart in ("curve:loss", "classes:0", "extremes", "ecdf"):
@@ -103,8 +103,12 @@ def test_a_tip_can_be_read_and_names_all_runs_at_once(demo_report, opened, schem
 @pytest.mark.parametrize(
     ("report", "chart", "said"),
     [
-        ("demo_report", "accuracy:0", r"^\S.*\d\d?\.\d(, \d\d?\.\d)*$"),
-        ("demo_report", "histogram", r"dm \+ (mean|lqm).*\d\.\d{3} to \d\.\d{3}: \d+\.\d % of the features"),
+        ("digits_report", "accuracy:0", r"^\S.*\d\d?\.\d(, \d\d?\.\d)*$"),
+        (
+            "digits_report",
+            "histogram",
+            r"dm \+ (mean|lqm).*\d\.\d{3} to \d\.\d{3}: \d+\.\d % of the features",
+        ),
         ("stream_report", "matrix:0", r"task \d after task \d: \d+\.\d %"),
         ("stream_report", "average", r"after task \d.*cat \+ lqm: \d+\.\d ± \d+\.\d.*joint: \d"),
         ("stream_report", "budgets", r"class \d.*cat \+ lqm: \d+"),
@@ -133,11 +137,11 @@ def test_every_chart_says_its_numbers_where_one_points(report, opened, chart, sa
 
 @pytest.mark.parametrize(("label", "feature"), [(0, 0), (3, 5), (9, 7)])
 def test_choosing_class_and_feature_draws_the_curves_that_diagnostics_finds(
-    demo_report, opened, label, feature
+    digits_report, opened, label, feature
 ):
-    runs = [demo_report.parent / distance for distance in ("mean", "lqm")]
+    runs = [digits_report.parent / distance for distance in ("mean", "lqm")]
     latents = latents_of(cases_of(runs), lqm.load_source("digits"))
-    with opened(demo_report) as page:
+    with opened(digits_report) as page:
         page.get_by_label("Class", exact=True).select_option(str(label))
         page.get_by_label("Feature", exact=True).select_option(str(feature))
         words = page.locator("#ecdf-words")
@@ -160,10 +164,10 @@ def test_choosing_class_and_feature_draws_the_curves_that_diagnostics_finds(
             expect(words).to_contain_text(f"{statistic:.4f} by {('dm + mean', 'dm + lqm')[number]}")
 
 
-def test_worst_matched_and_most_typical_lead_to_the_right_feature(demo_report, opened):
-    runs = [demo_report.parent / distance for distance in ("mean", "lqm")]
+def test_worst_matched_and_most_typical_lead_to_the_right_feature(digits_report, opened):
+    runs = [digits_report.parent / distance for distance in ("mean", "lqm")]
     latents = latents_of(cases_of(runs), lqm.load_source("digits"))
-    with opened(demo_report) as page:
+    with opened(digits_report) as page:
         feature = page.get_by_label("Feature", exact=True)
         expect(feature).to_have_value(str(latents.typical(0)))
         page.get_by_label("Class", exact=True).select_option("4")
@@ -178,8 +182,8 @@ def test_worst_matched_and_most_typical_lead_to_the_right_feature(demo_report, o
         expect(feature, "a number that was chosen is kept").to_have_value("2")
 
 
-def test_the_image_dialog_opens_moves_and_closes_by_keyboard(demo_report, opened):
-    with opened(demo_report) as page:
+def test_the_image_dialog_opens_moves_and_closes_by_keyboard(digits_report, opened):
+    with opened(digits_report) as page:
         tiles = page.locator(".tile")
         dialog = page.locator("dialog#image")
         title = page.locator("#image-title")
@@ -200,8 +204,8 @@ def test_the_image_dialog_opens_moves_and_closes_by_keyboard(demo_report, opened
         expect(tiles.nth(4), "back to the image last seen").to_be_focused()
 
 
-def test_tab_goes_from_set_to_set_and_arrows_from_image_to_image(demo_report, opened):
-    with opened(demo_report) as page:
+def test_tab_goes_from_set_to_set_and_arrows_from_image_to_image(digits_report, opened):
+    with opened(digits_report) as page:
         expect(page.locator(".tile[tabindex='0']")).to_have_count(2)
         page.locator(".tile").first.focus()
         for key, place in (
@@ -250,8 +254,8 @@ def test_a_large_class_is_drawn_from_its_smallest_to_its_largest_value(large_rep
         expect(page.locator("#ecdf-words")).to_contain_text("210 real records, drawn as 200 quantiles.")
 
 
-def test_a_table_of_numbers_opens_at_the_width_of_the_page(demo_report, opened):
-    with opened(demo_report) as page:
+def test_a_table_of_numbers_opens_at_the_width_of_the_page(digits_report, opened):
+    with opened(digits_report) as page:
         figure = page.locator("figure", has=page.locator("[data-chart='accuracy:0']"))
         before = figure.bounding_box()["width"]
         figure.locator("summary").click()
@@ -270,8 +274,8 @@ def test_optimal_points_of_several_sizes_are_named(tmp_path, opened):
         expect(page.locator("#ecdf text", has_text="4 optimal")).to_be_visible()
 
 
-def test_the_image_dialog_closes_by_its_button_and_by_a_click_beside_it(demo_report, opened):
-    with opened(demo_report) as page:
+def test_the_image_dialog_closes_by_its_button_and_by_a_click_beside_it(digits_report, opened):
+    with opened(digits_report) as page:
         dialog = page.locator("dialog#image")
         page.locator(".tile").first.click()
         page.get_by_role("button", name="Close").click()
@@ -312,13 +316,13 @@ def test_another_way_of_judging_can_be_chosen(evil_report, opened):
         expect(page.locator(".standing[data-standing='1'] > p")).to_contain_text("width 8")
 
 
-def test_accuracies_are_those_of_the_manifest(demo_report, opened):
-    manifest = json.loads((demo_report.parent / "lqm" / "manifest.json").read_text())
+def test_accuracies_are_those_of_the_manifest(digits_report, opened):
+    manifest = json.loads((digits_report.parent / "lqm" / "manifest.json").read_text())
     (score,) = manifest["scores"]
     deviation = torch.tensor(score["accuracies"], dtype=torch.float64).std().item()
     expected = f"{100 * score['accuracy']:.1f} ± {100 * deviation:.1f}"
     full = score["baselines"]["full"]["accuracies"]
-    with opened(demo_report) as page:
+    with opened(digits_report) as page:
         texts = page.locator("[data-chart='accuracy:0'] svg").text_content()
         assert expected in texts
         card = page.locator(".answers article").nth(1).inner_text()
@@ -339,8 +343,8 @@ def test_accuracies_are_those_of_the_manifest(demo_report, opened):
             assert min(abs(accuracy - share) for share in shares) < 2e-3
 
 
-def test_the_lines_of_python_can_be_copied(demo_report, opened, browser):
-    with opened(demo_report) as page:
+def test_the_lines_of_python_can_be_copied(digits_report, opened, browser):
+    with opened(digits_report) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.get_by_role("button", name="Copy").first.click()
         expect(page.locator("button.copy").first).to_have_text("Copied")
@@ -375,10 +379,10 @@ def test_the_memory_of_a_stream_can_be_looked_at_class_by_class(stream_report, o
         expect(page.locator("#ecdf .ecdf-case-1 path")).to_have_count(0)
 
 
-def test_the_page_is_read_without_scripts_too(demo_report, browser):
+def test_the_page_is_read_without_scripts_too(digits_report, browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(demo_report.as_uri())
+    page.goto(digits_report.as_uri())
     assert page.locator(".answers article").count() == 4
     assert page.locator(".tile img").count() == 200
     context.close()

@@ -205,3 +205,17 @@ def test_a_worker_ends_when_its_study_was_gone_before_it_began():
     command = [sys.executable, "-m", "lqm.api.study_workers", "1"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as worker:
         assert worker.wait(timeout=60) == -signal.SIGTERM
+
+
+def test_a_pair_shares_its_init_and_the_networks_that_evaluate_it(tmp_path):
+    """At a rate of next to nothing a set stays what it was at first, so both sides of a pair end alike."""
+    path = tmp_path / "pairs.toml"
+    path.write_text(
+        '[[grid]]\nsource = "synthetic:nodes=200,classes=3"\nmethod = "cat"\ndistance = ["mean", "lqm"]\n'
+        'budget = 6\nseed = "0..1"\nprotocol = "graph-quick"\n'
+        "settings = { steps = 4, width = 8, learning_rate = 1e-30 }\n"
+    )
+    found = lqm.study(path, out=tmp_path / "out", show_progress=False).lines
+    for mean, quantiles in zip(found[::2], found[1::2], strict=True):
+        assert (mean.seed, mean.scores) == (quantiles.seed, quantiles.scores)
+    assert found[0].scores != found[2].scores

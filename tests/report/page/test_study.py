@@ -128,10 +128,10 @@ def test_the_file_of_the_lines_has_the_same_page(tmp_path):
     [
         (b"", "has no cell of a study; `lqm study` writes"),
         (b"\x00\xff{{\n", "has no cell of a study"),
-        (b'{"step": 1, "loss": 0.5}\n', r"line 1 of .* is not that of a cell \(study: "),
+        (b'{"step": 1, "loss": 0.5}\n', r"line 1 of .* is not one of a study \(study: "),
         (
             b'{"study": {"name": "x"}, "cell": "\\u001b[31m", "axes": [], "seed": 0}\n',
-            r"is not that of a cell \(axes",
+            r"is not one of a study \(axes",
         ),
     ],
 )
@@ -152,7 +152,7 @@ def test_an_empty_damaged_or_foreign_file_is_one_sentence(type_in, tmp_path, con
 def test_scores_that_are_none_are_refused(tmp_path, scores):
     record = asdict(line("lqm", 0, 0.5)) | {"scores": scores}
     (tmp_path / CELLS).write_text(json.dumps(record) + "\n")
-    with pytest.raises(ArtifactError, match=r"line 1 .* is not that of a cell \(scores\.convnet"):
+    with pytest.raises(ArtifactError, match=r"line 1 .* is not one of a study \(scores\.convnet"):
         write_report(tmp_path)
 
 
