@@ -219,3 +219,16 @@ def test_a_pair_shares_its_init_and_the_networks_that_evaluate_it(tmp_path):
     for mean, quantiles in zip(found[::2], found[1::2], strict=True):
         assert (mean.seed, mean.scores) == (quantiles.seed, quantiles.scores)
     assert found[0].scores != found[2].scores
+
+
+def test_seconds_of_an_evaluation_are_those_of_training_even_if_that_was_before(tmp_path):
+    path = tmp_path / "nodes.toml"
+    path.write_text(
+        '[[grid]]\nsource = "synthetic:nodes=200,classes=3"\nmethod = "cat"\nbudget = 6\n'
+        'protocol = "graph-quick"\nsettings = { steps = 2, width = 8 }\n'
+    )
+    first, again = (
+        lqm.study(path, out=tmp_path / out, show_progress=False).lines[0] for out in ("first", "again")
+    )
+    assert first.seconds["evaluate"] > 0
+    assert again.seconds["evaluate"] == first.seconds["evaluate"]

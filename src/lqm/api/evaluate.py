@@ -1,7 +1,7 @@
 """Evaluate: what a condensed set is worth, beside sets of real records."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +189,7 @@ def evaluate(
             if training_set == "condensed":
                 entry = entry_of(own, seed, found, how)
             else:
-                entry["baselines"] = entry.get("baselines", {}) | {training_set: asdict(found)}
+                entry["baselines"] = entry.get("baselines", {}) | {training_set: found.stored}
             condensed, not_kept[name] = _with_score(condensed, entry)
     first = next(iter(by_network.values()))["condensed"]
     faults = tuple(faults_of(condensed, evaluator, data, first))

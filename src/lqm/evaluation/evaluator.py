@@ -1,8 +1,8 @@
 """What an evaluation needs to know of one kind of data, and what follows from it alone."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -143,7 +143,11 @@ class Evaluator:
             chosen = records(j)
             key = {"protocol": protocol.rules, "seed": seed, "index": j, "source": source.identity}
             key |= self.key(chosen, source, full, how)
-            work = partial(find, chosen, j)
+
+            def work() -> Finding:
+                began = time.monotonic()
+                return find(chosen, j) | {"seconds": [time.monotonic() - began]}
+
             return int((chosen.labels >= 0).sum()), work() if network else keep(key, device, work)
 
         count = protocol.full_networks if full else protocol.networks
@@ -152,7 +156,7 @@ class Evaluator:
 
 def entry_of(protocol: Protocol, seed: int, found: Score, compute: Compute | None) -> dict[str, Any]:
     """A score as a manifest stores it."""
-    entry = {"protocol": asdict(protocol), "seed": seed, "accuracy": found.accuracy, **asdict(found)}
+    entry = {"protocol": asdict(protocol), "seed": seed, "accuracy": found.accuracy, **found.stored}
     return entry | ({"compute": asdict(compute)} if compute else {})
 
 

@@ -1,10 +1,10 @@
 """Scores of training sets: from the findings of networks, and over several networks."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from math import isnan
 from statistics import fmean
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from torch import Tensor
 
@@ -29,6 +29,8 @@ class Score:
         by_class: the accuracy on each class, as the mean over networks; None if it has no test records.
         predicted: the share of the test records that is predicted as each class, as the mean over networks;
             empty of scores of older versions.
+        seconds: of training and testing the networks, whenever that was; None where it is not known. A
+            manifest does not have it.
     """
 
     records: int
@@ -37,6 +39,14 @@ class Score:
     after: LatentMatch
     by_class: tuple[float | None, ...] = ()
     predicted: tuple[float, ...] = ()
+    seconds: float | None = field(default=None, compare=False)
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """As a manifest stores it."""
+        whole = asdict(self)
+        del whole["seconds"]
+        return whole
 
     @property
     def spread(self) -> Spread:
@@ -63,9 +73,10 @@ def score_networks(
         records, found = evaluate(j)
         before, after = (LatentMatch(cvm, out, (cvm,)) for cvm, out in (found["before"], found["after"]))
         by_class = tuple(None if isnan(share) else share for share in found["by_class"])
-        # What an older version has cached knows no predictions.
+        # What an older version has cached knows no predictions, and no seconds.
         predicted = tuple(found.get("predicted", ()))
-        scores.append(Score(records, tuple(found["accuracy"]), before, after, by_class, predicted))
+        (seconds,) = found.get("seconds", [None])
+        scores.append(Score(records, tuple(found["accuracy"]), before, after, by_class, predicted, seconds))
         after_each(j + 1, {"accuracy": scores[-1].accuracy})
     return together(scores)
 
@@ -74,6 +85,7 @@ def together(scores: Sequence[Score]) -> Score:
     """One score of the networks of several: accuracies after each other, the mean of all else."""
     shares = [score.by_class for score in scores if score.by_class]
     predicted = [score.predicted for score in scores]
+    seconds = [score.seconds for score in scores if score.seconds is not None]
     return Score(
         scores[0].records,
         tuple(accuracy for score in scores for accuracy in score.accuracies),
@@ -84,6 +96,7 @@ def together(scores: Sequence[Score]) -> Score:
             for column in zip(*shares, strict=True)
         ),
         tuple(fmean(column) for column in zip(*predicted, strict=True)) if all(predicted) else (),
+        sum(seconds) if len(seconds) == len(scores) else None,
     )
 
 
