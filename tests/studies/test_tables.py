@@ -257,3 +257,22 @@ def test_training_is_part_of_the_cost_where_methods_are_compared():
     (row,) = read_csv(score_table([line("lqm", 0, 0.5, head=head)]))
     assert float(row["evaluation seconds"]) == 9
     assert "evaluation seconds" not in read_csv(score_table(small_study()))[0]
+
+
+def test_sides_that_differ_in_more_than_the_compared_axis_are_named():
+    lines = [
+        line("mean", 0, 0.5, settings={"steps": 5, "rate": 1.0}, tuned={"rate": 1.0}),
+        line("lqm", 0, 0.6, settings={"steps": 7, "rate": 9.0}, tuned={"rate": 9.0}),
+        line("mean", 0, 0.5, per_class=10, protocol="quick-200"),
+        line("lqm", 0, 0.6, per_class=10, protocol="quick-20", settings={"rate": 9.0}, tuned={"rate": 9.0}),
+    ]
+    assert [each.unlike for each in comparisons(lines)] == [("steps",), ("protocol", "tuning")]
+    assert not any(each.unlike for each in comparisons(small_study()))
+    assert "steps" in render(difference_table(comparisons(lines)), "md")
+
+
+def test_a_table_claims_equal_tuning_only_where_every_side_was_tuned():
+    tuned = [line(side, 0, 0.5, tuned={"steps": 7}) for side in ("mean", "lqm")]
+    others = [line(side, 0, 0.5, per_class=10) for side in ("mean", "lqm")]
+    assert "equally for every distance" in " ".join(score_table(tuned + others).notes)
+    assert "equally" not in " ".join(score_table([tuned[0], line("lqm", 0, 0.5)]).notes)

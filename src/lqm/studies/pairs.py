@@ -1,8 +1,8 @@
 """The comparisons of a study: pairs of cells that differ along one axis alone."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lqm.evaluation.labels import key_of
@@ -22,6 +22,7 @@ class Comparison:
         against: the value that it is compared with.
         paired: the differences of the accuracies, side less against, one a seed that both have.
         holm: the p-value of its sign-flip test by Holm's rule over all comparisons of the study.
+        unlike: in what else the sides of its pairs differ: settings, the protocol, or that one was tuned.
     """
 
     group: dict[str, Value]
@@ -30,6 +31,7 @@ class Comparison:
     against: Value
     paired: Paired
     holm: float
+    unlike: tuple[str, ...] = ()
 
 
 def comparisons(lines: Sequence[CellLine]) -> list[Comparison]:
@@ -51,9 +53,12 @@ def comparisons(lines: Sequence[CellLine]) -> list[Comparison]:
                         one.accuracy(network) - other.accuracy(network) for one, other in both
                     )
                     named = {"network": network} if len(networks) > 1 else {}
-                    found.append((group | named, axis, value, against, Paired(differences)))
-    adjusted = holm([paired.p for *_, paired in found])
-    return [Comparison(*each, p) for each, p in zip(found, adjusted, strict=True)]
+                    unlike = tuple(dict.fromkeys(name for pair in both for name in _unlike(axis, *pair)))
+                    found.append(
+                        Comparison(group | named, axis, value, against, Paired(differences), 1.0, unlike)
+                    )
+    adjusted = holm([each.paired.p for each in found])
+    return [replace(each, holm=p) for each, p in zip(found, adjusted, strict=True)]
 
 
 def answers(found: Sequence[Comparison]) -> list[str]:
@@ -120,6 +125,18 @@ def _answer(side: Value, against: Value, counts: Counter[str]) -> str:
         f"{side} is better than {against} in {better} of {of}, worse in {worse}, "
         f"can't be told apart in {total - better - worse}"
     )
+
+
+def _unlike(axis: str, one: CellLine, other: CellLine) -> Iterator[str]:
+    """What else two lines differ in; of methods, which have settings of their own, in the protocol alone."""
+    if one.protocol != other.protocol:
+        yield "protocol"
+    if axis == "method":
+        return
+    own, beside = (without(line.settings, axis, *one.tuned, *other.tuned) for line in (one, other))
+    yield from (name for name in own | beside if own.get(name) != beside.get(name))
+    if one.tuned.keys() != other.tuned.keys():
+        yield "tuning"
 
 
 def _groups(lines: Sequence[CellLine]) -> list[tuple[dict[str, Any], list[CellLine]]]:

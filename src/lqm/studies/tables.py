@@ -5,6 +5,7 @@ from functools import partial
 from operator import methodcaller
 from typing import Any
 
+from lqm.evaluation.labels import key_of
 from lqm.evaluation.paired import p_in_words
 from lqm.studies.layout import (
     COUNT,
@@ -22,14 +23,14 @@ from lqm.studies.layout import (
     Table,
     render,
 )
-from lqm.studies.lines import CellLine, StudyHead, Value
+from lqm.studies.lines import CellLine, StudyHead, Value, without
 from lqm.studies.pairs import Comparison, comparisons
 from lqm.studies.seeds import Cells, cells_of
 from lqm.utils.sentences import counted
 
 __all__ = ["all_tables", "difference_table", "facts", "failure_table", "render", "score_table"]
 
-TUNED = "Tuned settings were chosen on validation records, equally for every {}."
+TUNED = "Tuned settings were chosen on validation records"
 
 
 def score_table(lines: Sequence[CellLine]) -> Table:
@@ -69,6 +70,7 @@ def difference_table(found: Sequence[Comparison], title: str = "Differences") ->
         column("p", lambda each: each.paired.p, P_VALUE),
         column("p (Holm)", lambda each: each.holm, P_VALUE),
         column("verdict", lambda each: each.paired.verdict),
+        column("also differ in", lambda each: ", ".join(each.unlike) or None),
     )
     if not found:
         return Table(title, columns)
@@ -154,7 +156,10 @@ def _score_notes(rows: Sequence[Cells], lines: Sequence[CellLine]) -> Iterator[s
     elif any(row.seconds() for row in rows):
         yield "Seconds are those of condensing."
     if any(row.tuned for row in rows):
-        yield TUNED.format(rows[0].lines[0].study.axis)
+        axis = rows[0].lines[0].study.axis
+        sides = {(key_of(without(row.axes, axis)), row.tuned is None) for row in rows}
+        equally = len(sides) == len({group for group, _ in sides})
+        yield f"{TUNED}, equally for every {axis}." if equally else f"{TUNED}; not all cells were tuned."
     known = facts(lines)
     if protocol := known.pop("protocol", None):
         yield f"Protocol: {protocol}."
