@@ -232,3 +232,11 @@ def test_seconds_of_an_evaluation_are_those_of_training_even_if_that_was_before(
     )
     assert first.seconds["evaluate"] > 0
     assert again.seconds["evaluate"] == first.seconds["evaluate"]
+
+
+def test_an_estimate_for_no_process_at_all_is_refused(tmp_path, type_in):
+    code, _, messages = type_in(
+        "study", write(tmp_path), "--out", tmp_path / "out", "--estimate", "--jobs", "0"
+    )
+    assert code == 1
+    assert "jobs" in messages

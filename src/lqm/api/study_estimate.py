@@ -22,11 +22,13 @@ class Estimate:
         name: of the bank, or of the cells without their seeds.
         count: how many cells.
         each: what one of them takes.
+        bank: whether it is a bank, which is built before any cell starts.
     """
 
     name: str
     count: int
     each: Cost
+    bank: bool = False
 
     @property
     def seconds(self) -> float:
@@ -50,7 +52,7 @@ def estimate(cells: Sequence[Cell], place: Place, *, shown: bool = True) -> list
         trial = replace(place, folder=Path(scratch), show_progress=False)
         with Progress("estimate", len(banks) + len(kinds), shown=shown) as bar:
             for bank in banks.values():
-                found.append(Estimate(f"bank {bank.name}", 1, _measured(bank, trial)))
+                found.append(Estimate(f"bank {bank.name}", 1, _measured(bank, trial), bank=True))
                 bar.update(len(found), {})
             for name, own in kinds.items():
                 found.append(Estimate(name, len(own), _measured(own[0], trial)))

@@ -85,7 +85,9 @@ def _estimate(cells: "list[Cell]", place: "Place", jobs: int, *, tune: bool) -> 
     from lqm.studies.lines import CELLS
     from lqm.studies.tuned import TUNING
     from lqm.utils.limits import size_text
+    from lqm.utils.settings import Count, check
 
+    check("jobs", jobs, Count)
     trials = planned_trials(cells, place) if tune else []
     left = [*unfinished(place.folder / TUNING, trials), *unfinished(place.folder / CELLS, cells)]
     total = len(trials) + len(cells)
@@ -95,9 +97,10 @@ def _estimate(cells: "list[Cell]", place: "Place", jobs: int, *, tune: bool) -> 
     found = estimate(left, place)
     rows = [(each.name, str(each.count), each.each.sentence or duration(each.each.seconds)) for each in found]
     Console().print(plain_table(("bank or cells", "cells", "time of each"), rows))
-    seconds, disk = sum(each.seconds for each in found), sum(each.disk for each in found)
+    seconds = sum(each.seconds / (1 if each.bank else jobs) for each in found)
+    disk = sum(each.disk for each in found)
     most = max(each.each.memory for each in found)
     say(
-        f"{len(left)} of {total} cells are left: about {duration(seconds / jobs)} at {jobs} at a time, "
+        f"{len(left)} of {total} cells are left: about {duration(seconds)} at {jobs} at a time, "
         f"{size_text(most * jobs)} of memory and {size_text(disk)} on the disk"
     )
