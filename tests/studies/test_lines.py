@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from lqm.api.study_banks import bank_seconds
 from lqm.studies.lines import CellLine, StudyHead, read_cells, write_cell
 from lqm.utils.errors import ArtifactError
 
@@ -47,3 +48,18 @@ def test_a_line_that_is_none_of_a_study_is_named(tmp_path, change):
     path.write_text(json.dumps(record) + "\n")
     with pytest.raises(ArtifactError, match="line 1"):
         read_cells(path)
+
+
+def test_the_number_of_a_line_counts_damaged_ones_before_it(tmp_path):
+    path = tmp_path / "cells.jsonl"
+    path.write_text('{"torn\n{"study": 3}\n')
+    with pytest.raises(ArtifactError, match="line 2"):
+        read_cells(path)
+
+
+def test_a_line_that_is_none_of_a_bank_is_named(tmp_path):
+    (tmp_path / "banks.jsonl").write_text('{"bank": "a", "seconds": 2}\n{"bank": "a", "seconds": 3}\n')
+    assert bank_seconds(tmp_path) == {"a": 5}
+    (tmp_path / "banks.jsonl").write_text('{"bank": "a", "seconds": "x"}\n')
+    with pytest.raises(ArtifactError, match="line 1"):
+        bank_seconds(tmp_path)

@@ -2,22 +2,37 @@
 
 import time
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.dataclasses import dataclass
 
 from lqm.api.cells import Place
 from lqm.api.experts import train_experts
 from lqm.api.requests import ExpertsRequest, SketchRequest
 from lqm.api.sketch import make_sketch
 from lqm.studies.cell import Bank
+from lqm.studies.lines import Seconds, read_records
 from lqm.utils.errors import LqmError, StoppedError
-from lqm.utils.lines import append_lines, read_lines
+from lqm.utils.lines import append_lines
 from lqm.utils.log import warn
 from lqm.utils.names import choose
 
 BANKS = "banks"
 _SECONDS = "banks.jsonl"
+
+
+@dataclass(frozen=True)
+class BankLine:
+    """What one session has spent on a bank."""
+
+    bank: str
+    seconds: Seconds
+
+
+_LINE = TypeAdapter(BankLine)
 
 
 def build_banks(banks: Iterable[Bank], place: Place) -> dict[str, str]:
@@ -37,15 +52,19 @@ def build_banks(banks: Iterable[Bank], place: Place) -> dict[str, str]:
         finally:
             if _shards(folder) != before:
                 seconds = round(time.monotonic() - began, 3)
-                append_lines(place.folder / _SECONDS, [{"bank": bank.name, "seconds": seconds}])
+                append_lines(place.folder / _SECONDS, [asdict(BankLine(bank.name, seconds))])
     return failed
 
 
 def bank_seconds(folder: Path) -> dict[str, float]:
-    """What building each bank has taken, in all sessions together."""
+    """What building each bank has taken, in all sessions together.
+
+    Raises:
+        ArtifactError: when a line is not one of a bank.
+    """
     found: dict[str, float] = {}
-    for record in read_lines(folder / _SECONDS, None):
-        found[record["bank"]] = found.get(record["bank"], 0.0) + record["seconds"]
+    for line in read_records(folder / _SECONDS, _LINE, "remove the line"):
+        found[line.bank] = found.get(line.bank, 0.0) + line.seconds
     return found
 
 

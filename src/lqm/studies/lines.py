@@ -10,7 +10,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from lqm.utils.errors import ArtifactError
-from lqm.utils.lines import append_lines, read_lines
+from lqm.utils.lines import append_lines, read_log, warn_of_damage
 
 CELLS = "cells.jsonl"
 
@@ -127,14 +127,18 @@ def read_records(path: Path, kind: "TypeAdapter[_Record]", remedy: str) -> Itera
     Raises:
         ArtifactError: when one is something else; it ends with the remedy.
     """
-    for number, record in enumerate(read_lines(path, None), start=1):
+    lines = read_log(path, None)
+    warn_of_damage(path, lines)
+    for line in lines:
+        if line.record is None:
+            continue
         try:
-            yield kind.validate_python(record)
+            yield kind.validate_python(line.record)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise ArtifactError(
-                f"line {number} of {path} is not one of a study ({place}: {first['msg']}); {remedy}"
+                f"line {line.number} of {path} is not one of a study ({place}: {first['msg']}); {remedy}"
             ) from None
 
 
