@@ -145,7 +145,7 @@ def test_a_value_of_another_kind_is_named_with_what_would_be_right(line, named):
         ("title = []", "title"),
         ("compare = ['distance']", "compare"),
         ("compare = 'distanse'", "distance"),
-        ("against = 'meen'", "mean, lqm"),
+        ("against = 'meen'", "mean,lqm"),
     ],
 )
 def test_what_is_compared_must_be_there(line, named):
@@ -156,3 +156,10 @@ def test_what_is_compared_must_be_there(line, named):
 def test_a_filter_that_leaves_nothing_tells_the_seeds_that_there_are():
     with pytest.raises(ConfigError, match="there is seed=0,1,2"):
         chosen(study().cells, ["seed=9"])
+
+
+def test_a_grid_of_too_many_cells_is_refused_at_once():
+    many = [*range(1000)]
+    settings = f"settings = {{ a = {many}, b = {many}, c = {many} }}"
+    with pytest.raises(ConfigError, match="more than 100,000 cells"):
+        study(f"[[grid]]\nsource = 'digits'\nseed = '0..999'\n{settings}")

@@ -46,7 +46,7 @@ def estimate(cells: Sequence[Cell], place: Place, *, shown: bool = True) -> list
     banks = {cell.bank.name: cell.bank for cell in cells if cell.bank}
     kinds: defaultdict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
-        kinds[cell.name.removesuffix(f"-seed-{cell.seed}")].append(cell)
+        kinds[cell.kind].append(cell)
     found = []
     with TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         trial = replace(place, folder=Path(scratch), show_progress=False)

@@ -20,7 +20,7 @@ _LOCK = ".study.lock"
 
 def check_cells(cells: Sequence[Cell], place: Place) -> None:
     """Refuse what can be refused of cells and of their banks before any of them starts."""
-    for cell in cells:
+    for cell in {cell.kind: cell for cell in cells}.values():
         check_cell(cell, place)
     for bank in _banks(cells):
         check_types(bank_request(bank, place))

@@ -29,7 +29,7 @@ class Arm:
     @property
     def name(self) -> str:
         """That of its cells, without the seed."""
-        return self.cell.name.removesuffix(f"-seed-{self.cell.seed}")
+        return self.cell.kind
 
     @property
     def candidates(self) -> list[dict[str, Value]]:

@@ -62,6 +62,11 @@ class Cell:
         return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
+    def kind(self) -> str:
+        """Its name without the seed: the same for cells that differ by their seed alone."""
+        return self.name.removesuffix(f"-seed-{self.seed}")
+
+    @property
     def folder(self) -> str:
         """Of its run; with settings that were tuned it is another one."""
         return f"{self.name}-{self.key[:8]}" if self.tuned else self.name

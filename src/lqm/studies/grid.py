@@ -1,6 +1,7 @@
 """A study as data: a grid in a TOML file, and the cells that it asks for."""
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -17,6 +18,7 @@ from lqm.utils.numbers import whole_numbers
 
 # Options of a cell that tell it from others, whether or not they are given as lists.
 _ALWAYS = ("source", "method", "distance", "per_class", "budget")
+_MOST = 100_000
 _EVALUATION = ("protocol", "networks", "baselines")
 _BANKS: tuple[Literal["sketch"], Literal["experts"]] = ("sketch", "experts")
 
@@ -114,6 +116,9 @@ def _cells(study: str, block: Mapping[str, Any], scores: Sequence[Mapping[str, A
     seeds = whole_numbers(
         f"study {study}: seed", ",".join(map(str, given)) if isinstance(given, list) else str(given)
     )
+    lists = [value for value in (*plain.values(), *settings.values()) if isinstance(value, list)]
+    if math.prod(map(len, lists)) * len(seeds) > _MOST:
+        raise ConfigError(f"study {study}: a grid has more than {_MOST:,} cells; give shorter lists")
     evaluation = {name: block[name] for name in _EVALUATION if name in block}
     tune = {
         name: value if isinstance(value, list) else [value] for name, value in block.get("tune", {}).items()
@@ -184,7 +189,7 @@ def _require_compared(head: StudyHead, cells: Sequence[Cell]) -> None:
     known = _values(cells, head.axis)
     if cells and head.against not in known:
         axes = ", ".join(dict.fromkeys(axis for cell in cells for axis in cell.axes))
-        there = f"{head.axis} is {', '.join(known)}" if known else f"its axes are {axes}"
+        there = f"{head.axis} is {_some(known)}" if known else f"its axes are {axes}"
         raise ConfigError(
             f"study {head.name} compares with {head.axis} = {shown_value(head.against)}, "
             f"which no cell has; {there}"
@@ -195,6 +200,11 @@ def _values(cells: Sequence[Cell], axis: str) -> list[str]:
     """What cells have along an axis, or as their seed."""
     found = (cell.seed if axis == "seed" else cell.axes.get(axis) for cell in cells)
     return [str(value) for value in dict.fromkeys(found) if value is not None]
+
+
+def _some(values: Sequence[str]) -> str:
+    """The first values, with commas between."""
+    return ",".join(values[:10]) + ",..." * (len(values) > 10)
 
 
 def _short(source: str) -> str:
