@@ -240,3 +240,14 @@ def test_an_estimate_for_no_process_at_all_is_refused(tmp_path, type_in):
     )
     assert code == 1
     assert "jobs" in messages
+
+
+def test_lines_follow_what_the_file_compares_and_publishes_without_another_run(tmp_path):
+    study, out = write(tmp_path), tmp_path / "out"
+    before = lqm.study(study, out=out, only=["seed=0"], show_progress=False).lines
+    assert {line.study.against for line in before} == {"mean"}
+    study.write_text(f"against = 'lqm'\npaper_scores = [{{ accuracy = 50.0 }}]\n{study.read_text()}")
+    after = lqm.study(study, out=out, only=["seed=0"], show_progress=False).lines
+    assert {(line.study.against, line.paper) for line in after} == {("lqm", 50.0)}
+    assert read_cells(out / "cells.jsonl") == [*after]
+    assert [line.seconds for line in after] == [line.seconds for line in before]

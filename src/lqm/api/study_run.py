@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -62,7 +63,8 @@ def finish(
 ) -> list[CellLine]:
     """Run the cells that have no line in a file yet, and add their lines; gives those of all cells.
 
-    A cell that failed runs again. Banks that cells share are built first.
+    A cell that failed runs again. Banks that cells share are built first. A line that was written under
+    another title, comparison or published number is written again under the present one.
     """
     known = {line.key: line for line in read_cells(path) if line.state == "done"}
     missing = unfinished(path, cells)
@@ -75,6 +77,10 @@ def finish(
         write_cell(path, line)
         found[line.key] = line
 
+    for cell in cells:
+        line = known.get(cell.key)
+        if line and (line.study, line.paper) != (head, cell.paper):
+            keep(replace(line, study=head, paper=cell.paper))
     for cell in missing:
         if cell.bank and cell.bank.name in broken:
             keep(failed_line(cell, head, place, broken[cell.bank.name]))
