@@ -251,3 +251,15 @@ def test_lines_follow_what_the_file_compares_and_publishes_without_another_run(t
     assert {(line.study.against, line.paper) for line in after} == {("lqm", 50.0)}
     assert read_cells(out / "cells.jsonl") == [*after]
     assert [line.seconds for line in after] == [line.seconds for line in before]
+
+
+def test_a_bank_that_breaks_costs_its_own_cells_alone(tmp_path, monkeypatch):
+    def broken(request):
+        raise RuntimeError("no such kernel")
+
+    monkeypatch.setattr("lqm.api.study_banks.make_sketch", broken)
+    more = '[[grid]]\nsource = "synthetic:nodes=200"\nmethod = "cat"\nbudget = 4\nsketch = { encoders = 2 }\n'
+    study = write(tmp_path, more=more)
+    found = lqm.study(study, out=tmp_path / "out", only=["seed=0"], show_progress=False)
+    assert ["no such kernel" in line.sentence for line in found.failed] == [True]
+    assert len(found.lines) == 3

@@ -126,7 +126,7 @@ def run_cell(cell: Cell, head: StudyHead, place: Place, bank_seconds: float = 0.
     except StoppedError:
         raise
     except Exception as error:  # the line tells it, and the other cells go on
-        return failed_line(cell, head, place, _sentence(error))
+        return failed_line(cell, head, place, sentence_of(error))
     if cell.bank:
         found["seconds"]["bank"] = round(bank_seconds, 3)
     return CellLine(**_asked(cell, head, place), **found)
@@ -215,7 +215,8 @@ def _stream_scores(cell: Cell, place: Place) -> dict[str, Any]:
     }
 
 
-def _sentence(error: Exception) -> str:
+def sentence_of(error: Exception) -> str:
+    """Why something failed, for its line."""
     if is_out_of_memory(error):
         return "there is not enough memory for it"
     return str(error) if isinstance(error, LqmError) else f"{type(error).__name__}: {reason(error)}"

@@ -9,13 +9,13 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from lqm.api.cells import Place
+from lqm.api.cells import Place, sentence_of
 from lqm.api.experts import train_experts
 from lqm.api.requests import ExpertsRequest, SketchRequest
 from lqm.api.sketch import make_sketch
 from lqm.studies.cell import Bank
 from lqm.studies.lines import Seconds, read_records
-from lqm.utils.errors import LqmError, StoppedError
+from lqm.utils.errors import StoppedError
 from lqm.utils.lines import append_lines
 from lqm.utils.log import warn
 from lqm.utils.names import choose
@@ -46,9 +46,9 @@ def build_banks(banks: Iterable[Bank], place: Place) -> dict[str, str]:
             _build(bank, place)
         except StoppedError:
             raise
-        except LqmError as error:
-            failed[bank.name] = str(error)
-            warn(f"bank {bank.name} failed: {error}")
+        except Exception as error:  # the lines of its cells tell it, and the others go on
+            failed[bank.name] = sentence_of(error)
+            warn(f"bank {bank.name} failed: {failed[bank.name]}")
         finally:
             if _shards(folder) != before:
                 seconds = round(time.monotonic() - began, 3)
