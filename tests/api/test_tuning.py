@@ -173,9 +173,9 @@ def test_tuning_in_earnest_of_images_by_a_sketch_and_of_a_stream(tmp_path):
     assert not found.failed
     trials = read_cells(tmp_path / "out" / "tuning.jsonl")
     assert [line.state for line in trials] == ["done"] * 4
-    runs = {folder.name: folder for folder in (tmp_path / "out" / "runs").iterdir()}
     for line in trials:
-        config = json.loads((runs[line.cell] / "run.json").read_text())["config"]
+        (record,) = (tmp_path / "out" / "runs").glob(f"{line.cell}-*/run.json")
+        config = json.loads(record.read_text())["config"]
         assert config["source"].get("validation") or config["stream"]["validation"]
         assert not line.command
     for line, steps in zip(found.lines, ("steps", "learning_rate"), strict=True):

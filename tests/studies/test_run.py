@@ -263,3 +263,26 @@ def test_a_bank_that_breaks_costs_its_own_cells_alone(tmp_path, monkeypatch):
     found = lqm.study(study, out=tmp_path / "out", only=["seed=0"], show_progress=False)
     assert ["no such kernel" in line.sentence for line in found.failed] == [True]
     assert len(found.lines) == 3
+
+
+def test_two_scales_do_not_share_a_folder(tmp_path):
+    study = tmp_path / "scales.toml"
+    text = STREAM.replace("STEPS", "3").replace("0..1", "0")
+    study.write_text(text.replace("[[grid]]", "[[small.grid]]") + text.replace("[[grid]]", "[[large.grid]]"))
+    lqm.study(study, out=tmp_path / "out", scale="small", show_progress=False)
+    with pytest.raises(lqm.LqmError, match=r"small.*large"):
+        lqm.study(study, out=tmp_path / "out", scale="large", show_progress=False)
+
+
+def test_a_cell_that_is_asked_for_something_else_runs_in_another_folder(tmp_path):
+    lqm.study(write(tmp_path, steps=3), out=tmp_path / "out", only=["seed=0"], show_progress=False)
+    longer = lqm.study(write(tmp_path, steps=4), out=tmp_path / "out", only=["seed=0"], show_progress=False)
+    assert not longer.failed
+    assert {line.steps for line in longer.lines} == {4}
+
+
+def test_a_stream_has_no_protocol(tmp_path):
+    study = write(tmp_path)
+    study.write_text(study.read_text() + 'protocol = "cat-500"\n')
+    with pytest.raises(lqm.LqmError, match="protocol"):
+        lqm.study(study, out=tmp_path / "out", show_progress=False)

@@ -90,6 +90,10 @@ def check_cell(cell: Cell, place: Place) -> None:
         distance = chosen_distance(request.distance)
         given = cell.settings | {name: values[0] for name, values in cell.tune.items() if values} | cell.tuned
         if isinstance(request, ContinualRequest):
+            for name in cell.evaluation:
+                raise ConfigError(
+                    f"{name} is for `lqm evaluate`, and a stream is scored by itself; leave it out"
+                )
             check_request(request.method, distance, request.budget, given, request.scoring)
             return
         domain = domain_of(request)

@@ -12,6 +12,7 @@ from lqm.studies.cell import Cell, Study
 from lqm.studies.files import load_study
 from lqm.studies.grid import chosen
 from lqm.studies.lines import CELLS, CellLine, StudyHead
+from lqm.utils.log import warn
 from lqm.utils.settings import Count, check
 
 
@@ -70,6 +71,8 @@ def study(
     with in_use(place.folder):
         if tune:
             cells = tune_cells(wanted.head, cells, place, jobs, shown=show_progress)
+        elif any(cell.tune and not cell.tuned for cell in cells):
+            warn("settings that `--tune` would choose are those of the recipes, for every distance alike")
         lines = finish(place.folder / CELLS, wanted.head, cells, place, jobs, shown=show_progress)
     return StudyResult(wanted.head, tuple(lines), place.folder)
 

@@ -13,6 +13,7 @@ from lqm.api.study_banks import bank_request, bank_seconds, build_banks
 from lqm.api.study_progress import GridProgress
 from lqm.api.study_workers import in_workers
 from lqm.studies.cell import Bank, Cell
+from lqm.studies.folder import require_one_scale
 from lqm.studies.lines import CellLine, StudyHead, read_cells, write_cell
 from lqm.utils.errors import ArtifactError
 
@@ -66,8 +67,10 @@ def finish(
     A cell that failed runs again. Banks that cells share are built first. A line that was written under
     another title, comparison or published number is written again under the present one.
     """
-    known = {line.key: line for line in read_cells(path) if line.state == "done"}
-    missing = unfinished(path, cells)
+    lines = read_cells(path)
+    require_one_scale(path, lines, head.scale)
+    known = {line.key: line for line in lines if line.state == "done"}
+    missing = [cell for cell in cells if cell.key not in known]
     broken = build_banks(_banks(missing), place)
     seconds = bank_seconds(place.folder)
     able = [cell for cell in missing if not (cell.bank and cell.bank.name in broken)]

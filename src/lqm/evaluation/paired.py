@@ -104,8 +104,14 @@ class Paired:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the t interval leaves out 0, and on which side."""
+        """Whether the t interval leaves out 0, and on which side.
+
+        Differences that are all equal have an interval without width, which tells nothing of chance: there
+        the sign-flip test decides.
+        """
         if self.interval is None or (self.interval[0] <= _ROUNDING and self.interval[1] >= -_ROUNDING):
+            return "can't be told apart"
+        if self.interval[1] - self.interval[0] <= _ROUNDING and self.p > LEVEL:
             return "can't be told apart"
         return "better" if self.mean > 0 else "worse"
 

@@ -68,8 +68,8 @@ class Cell:
 
     @property
     def folder(self) -> str:
-        """Of its run; with settings that were tuned it is another one."""
-        return f"{self.name}-{self.key[:8]}" if self.tuned else self.name
+        """Of its run; a cell that is asked for something else has another one."""
+        return f"{self.name}-{self.key[:8]}"
 
     @property
     def stream(self) -> bool:

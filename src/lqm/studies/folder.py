@@ -1,5 +1,6 @@
 """What a study has left behind: its folder, or the file of its lines."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from lqm.studies.lines import CELLS, CellLine, read_cells
@@ -24,4 +25,17 @@ def read_results(path: Path) -> list[CellLine]:
     lines = read_cells(file)
     if not lines:
         raise ArtifactError(f"{file} has no cell of a study; `lqm study` writes a line for each that ends")
+    require_one_scale(file, lines)
     return lines
+
+
+def require_one_scale(file: Path, lines: Sequence[CellLine], scale: str | None = None) -> None:
+    """Refuse lines of several scales, or of another one than that which is asked for.
+
+    Raises:
+        ArtifactError: naming the scales.
+    """
+    scales = dict.fromkeys([*(line.study.scale for line in lines), *([] if scale is None else [scale])])
+    if len(scales) > 1:
+        several = " and ".join(f"'{each}'" for each in scales)
+        raise ArtifactError(f"{file} would mix the scales {several}; give each a folder of its own")

@@ -45,7 +45,7 @@ class CellLine:
     """One cell of a study: what was run, how, and what came out.
 
     Attributes:
-        cell: its name, which is the folder of its run too.
+        cell: its name.
         axes: what tells it from the other cells but for the seed: source, method, distance, per_class or
             budget, and whatever else varies.
         settings: of the method, as far as the study or its tuning gave them.

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, median
 
 from lqm.evaluation.labels import key_of
 from lqm.evaluation.spread import Spread
@@ -44,9 +44,12 @@ class Cells:
         return Spread(own) if own else None
 
     def seconds(self, part: str = "condense") -> float | None:
-        """Of one part, on average over the seeds; None where none was measured."""
+        """Of one part, the median over the seeds; None where none was measured.
+
+        The first cell of a process also pays for what is done once.
+        """
         own = [line.seconds[part] for line in self.lines if part in line.seconds]
-        return fmean(own) if own else None
+        return median(own) if own else None
 
     @property
     def paper(self) -> float | None:
