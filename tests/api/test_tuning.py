@@ -39,7 +39,7 @@ def ran(monkeypatch):
     """The cells that ran, each of which has a score at once: rate 1 and few steps are best for lqm."""
     cells = []
 
-    def run(cell, head, place, bank_seconds=0.0):
+    def run(cell, head, place):
         cells.append(cell)
         settings = cell.settings | cell.tuned
         if settings.get("learning_rate") == 10.0:

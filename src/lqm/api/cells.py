@@ -120,7 +120,7 @@ def _require_fine_enough(cell: Cell, cells_of_mosaic: int) -> None:
         )
 
 
-def run_cell(cell: Cell, head: StudyHead, place: Place, bank_seconds: float = 0.0) -> CellLine:
+def run_cell(cell: Cell, head: StudyHead, place: Place) -> CellLine:
     """The line of a cell, with a sentence in place of scores if it failed.
 
     What was finished of it before is taken up: steps by the run's checkpoints, networks by the score cache.
@@ -131,8 +131,6 @@ def run_cell(cell: Cell, head: StudyHead, place: Place, bank_seconds: float = 0.
         raise
     except Exception as error:  # the line tells it, and the other cells go on
         return failed_line(cell, head, place, sentence_of(error))
-    if cell.bank:
-        found["seconds"]["bank"] = round(bank_seconds, 3)
     return CellLine(**_asked(cell, head, place), **found)
 
 

@@ -74,11 +74,17 @@ def finish(
     broken = build_banks(_banks(missing), place)
     seconds = bank_seconds(place.folder)
     able = [cell for cell in missing if not (cell.bank and cell.bank.name in broken)]
-    found = {**known}
+    found, asked = {**known}, {cell.key: cell for cell in cells}
 
     def keep(line: CellLine) -> None:
         write_cell(path, line)
         found[line.key] = line
+
+    def with_bank(line: CellLine) -> CellLine:
+        bank = asked[line.key].bank
+        if bank is None or line.state == "failed":
+            return line
+        return replace(line, seconds=line.seconds | {"bank": round(seconds.get(bank.name, 0.0), 3)})
 
     for cell in cells:
         line = known.get(cell.key)
@@ -88,27 +94,22 @@ def finish(
         if cell.bank and cell.bank.name in broken:
             keep(failed_line(cell, head, place, broken[cell.bank.name]))
     progress = GridProgress(len(cells), known.values(), able, shown=shown)
-    for line in _lines(able, head, place, jobs, seconds, progress):
+    for line in map(with_bank, _lines(able, head, place, jobs, progress)):
         keep(line)
         progress.finished(line)
     return [found[cell.key] for cell in cells]
 
 
 def _lines(
-    cells: Sequence[Cell],
-    head: StudyHead,
-    place: Place,
-    jobs: int,
-    seconds: dict[str, float],
-    progress: GridProgress,
+    cells: Sequence[Cell], head: StudyHead, place: Place, jobs: int, progress: GridProgress
 ) -> Iterator[CellLine]:
     """The lines of cells, as they come."""
     if jobs > 1:
-        yield from in_workers(cells, head, place, jobs, seconds)
+        yield from in_workers(cells, head, place, jobs)
         return
     for cell in cells:
         progress.begins(cell)
-        yield run_cell(cell, head, place, seconds.get(cell.bank.name, 0.0) if cell.bank else 0.0)
+        yield run_cell(cell, head, place)
 
 
 def _banks(cells: Sequence[Cell]) -> list[Bank]:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from queue import SimpleQueue
@@ -31,15 +31,12 @@ class _Piece:
     cell: Cell
     head: StudyHead
     place: Place
-    bank_seconds: float
 
 
 _PIECE = TypeAdapter(_Piece)
 
 
-def in_workers(
-    cells: Sequence[Cell], head: StudyHead, place: Place, jobs: int, seconds: Mapping[str, float]
-) -> Iterator[CellLine]:
+def in_workers(cells: Sequence[Cell], head: StudyHead, place: Place, jobs: int) -> Iterator[CellLine]:
     """The lines of cells, as they come, from so many processes.
 
     A process that dies costs its cell, whose line says so, and another one takes its place.
@@ -53,7 +50,7 @@ def in_workers(
     def run(cell: Cell) -> CellLine:
         worker = idle.get()
         try:
-            return worker.run(cell, head, place, seconds.get(cell.bank.name, 0.0) if cell.bank else 0.0)
+            return worker.run(cell, head, place)
         finally:
             idle.put(worker)
 
@@ -80,9 +77,9 @@ class _Worker:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self._environment
         )
 
-    def run(self, cell: Cell, head: StudyHead, place: Place, bank_seconds: float) -> CellLine:
+    def run(self, cell: Cell, head: StudyHead, place: Place) -> CellLine:
         """The line of a cell; of a failed one if the process dies."""
-        piece = _PIECE.dump_json(_Piece(cell, head, place, bank_seconds)).decode()
+        piece = _PIECE.dump_json(_Piece(cell, head, place)).decode()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with suppress(BrokenPipeError):
@@ -120,7 +117,7 @@ def _serve() -> None:
     for text in sys.stdin:
         piece = _PIECE.validate_json(text)
         try:
-            line = run_cell(piece.cell, piece.head, piece.place, piece.bank_seconds)
+            line = run_cell(piece.cell, piece.head, piece.place)
         except StoppedError as error:
             answers.write(json.dumps({_STOPPED: str(error)}) + "\n")
             return

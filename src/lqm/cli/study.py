@@ -8,7 +8,7 @@ import tyro
 
 from lqm.api.requests import Flag
 from lqm.cli.arguments import Folder, Name, run_folder
-from lqm.utils.log import say
+from lqm.utils.log import say, warn
 from lqm.utils.sentences import counted
 
 if TYPE_CHECKING:
@@ -95,12 +95,17 @@ def _estimate(cells: "list[Cell]", place: "Place", jobs: int, *, tune: bool) -> 
         say(f"all {total} cells are done")
         return
     found = estimate(left, place)
-    rows = [(each.name, str(each.count), each.each.sentence or duration(each.each.seconds)) for each in found]
-    Console().print(plain_table(("bank or cells", "cells", "time of each"), rows))
+    able = [each for each in found if not each.each.sentence]
+    for each in found:
+        if each.each.sentence:
+            warn(f"{each.name} can't be run: {each.each.sentence}")
+    rows = [(duration(each.each.seconds), f"{each.count:,} x", each.name) for each in able]
+    Console().print(plain_table(("time", "cells", "bank, or kind of cell"), rows))
     seconds = sum(each.seconds / (1 if each.bank else jobs) for each in found)
     disk = sum(each.disk for each in found)
     most = max(each.each.memory for each in found)
+    told = "cells are left" if able == found else "cells are left, some of which can't be run"
     say(
-        f"{len(left)} of {total} cells are left: about {duration(seconds)} at {jobs} at a time, "
+        f"{len(left)} of {total} {told}: about {duration(seconds)} at {jobs} at a time, "
         f"{size_text(most * jobs)} of memory and {size_text(disk)} on the disk"
     )
