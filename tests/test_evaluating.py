@@ -155,3 +155,13 @@ def test_the_command_fails_after_the_score_when_that_could_not_be_kept(
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
     assert type_in(*words)[0] == 0
     assert lqm.load(tmp_path / "set").manifest["scores"]
+
+
+def test_fewer_networks_than_the_protocols_are_the_first_of_them(condensed, judge):
+    one, two = (judge(condensed, repeats=repeats) for repeats in (1, None))
+    assert one.protocol.networks == 1
+    assert one.score.accuracies == two.score.accuracies[:1]
+    assert len(judge(condensed, repeats=3).score.accuracies) == 3
+    for wrong in (0, "2", 1.5):
+        with pytest.raises(ConfigError, match="repeats"):
+            judge(condensed, repeats=wrong)

@@ -27,6 +27,7 @@ from lqm.utils.limits import limited_to
 from lqm.utils.log import warn
 from lqm.utils.memory import memory_for, memory_for_reading
 from lqm.utils.names import choose
+from lqm.utils.settings import Count, check
 
 Scores = dict[str, Score]
 Makers = dict[str, Callable[..., nn.Module] | None]
@@ -90,6 +91,7 @@ def evaluate(
     *,
     protocol: str | None = None,
     networks: str | Sequence[str] | Mapping[str, Callable[..., nn.Module]] = (),
+    repeats: int | None = None,
     baselines: str | Sequence[str] = (),
     source: SourceLike | None = None,
     data_dir: str | Path | None = None,
@@ -112,6 +114,8 @@ def evaluate(
             `("gcn", "sgc")` for nodes; or functions by name, each of which makes a module of your own: for
             images from an image's shape and the number of classes, for nodes from the numbers of features
             and classes, called as PyG's networks are, `module(x, edge_index)`.
+        repeats: how many networks of each kind, in place of the protocol's number; more of them go on from
+            fewer.
         baselines: real records to score in the same way: `random`, `herding`, `full`; of nodes, `k-centre`
             and, with features of their own, `random-raw`, `herding-raw`, `k-centre-raw`.
         source: where the real data come from, a name, a path or an object as for `condense`; by default the
@@ -140,8 +144,8 @@ def evaluate(
     condensed = condensed if isinstance(condensed, CondensedSet) else load_described(condensed)
     refuse_memory(condensed.manifest)
     evaluator = evaluator_of(condensed)
-    chosen, baselines, makers = asked_of(evaluator, protocol, networks, baselines)
-    rules = chosen or evaluator.protocol_of(condensed)
+    chosen, baselines, makers = asked_of(evaluator, protocol, networks, baselines, repeats)
+    rules = repeated(chosen or evaluator.protocol_of(condensed), repeats)
     makers = makers or {rules.network: None}
     with limited_to(max_memory), memory_for_reading(source or condensed.manifest["source"]["name"]):
         data = source_of(evaluator, condensed.manifest, source, data_dir)
@@ -217,15 +221,17 @@ def asked_of(
     protocol: str | None = None,
     networks: str | Sequence[str] | Mapping[str, Callable[..., nn.Module]] = (),
     baselines: str | Sequence[str] = (),
+    repeats: int | None = None,
 ) -> tuple[Protocol | None, Sequence[str], Makers]:
     """The protocol, the baselines and the networks of those names, as far as there are any.
 
     Of networks it gives the user's own functions by name; None for one of ours, whose name is its spec.
 
     Raises:
-        ConfigError: when there is none of a name.
+        ConfigError: when there is none of a name, or no such number of networks.
     """
     check_options(protocol=protocol, kinds=networks, baselines=baselines)
+    check("repeats", repeats, Count | None)
     chosen = choose(protocol, evaluator.protocols, "protocol") if protocol else None
     if isinstance(baselines, str):
         baselines = evaluator.baselines if baselines == "all" else baselines.split(",")
@@ -235,6 +241,11 @@ def asked_of(
         return chosen, baselines, {f"own:{name}": maker for name, maker in networks.items()}
     specs = networks.split(",") if isinstance(networks, str) else networks
     return chosen, baselines, {evaluator.check_spec(spec): None for spec in specs}
+
+
+def repeated(protocol: Protocol, repeats: int | None) -> Protocol:
+    """The protocol with so many networks, if a number is given."""
+    return protocol if repeats is None else replace(protocol, networks=repeats)
 
 
 def _with_score(condensed: CondensedSet, entry: dict[str, Any]) -> tuple[CondensedSet, str]:

@@ -15,7 +15,7 @@ from pydantic.dataclasses import dataclass
 from lqm.api.cells import Place, request_of
 from lqm.api.condense import run_condensation
 from lqm.api.continual import learn_stream
-from lqm.api.evaluate import asked_of, evaluator_of
+from lqm.api.evaluate import asked_of, evaluator_of, repeated
 from lqm.api.experts import train_experts
 from lqm.api.planning import plan_condensation
 from lqm.api.requests import CondenseRequest, ContinualRequest, SketchRequest
@@ -94,7 +94,7 @@ def _of_set(request: CondenseRequest, cell: Cell) -> Cost:
     seconds = time.monotonic() - began + (plan.steps - few) * usual
     evaluator = evaluator_of(condensed)
     chosen, _, networks = asked_of(evaluator, **cell.evaluation)
-    protocol = chosen or evaluator.protocol_of(condensed)
+    protocol = repeated(chosen or evaluator.protocol_of(condensed), cell.evaluation.get("repeats"))
     how, _ = evaluator.decide(plan.source, protocol, condensed, device)
     records = evaluator.as_records(condensed)
     for spec in networks or [protocol.network]:

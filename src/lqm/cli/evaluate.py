@@ -5,6 +5,7 @@ from typing import Annotated
 
 import tyro
 
+from lqm.api.requests import Number
 from lqm.cli.arguments import Folder, Name, Names, Run
 from lqm.utils.log import say, warn
 
@@ -15,6 +16,7 @@ def evaluate(
     *,
     protocol: Name = None,
     networks: Names = None,
+    repeats: Number = None,
     baselines: Annotated[str, tyro.conf.arg(metavar="NAME,...")] = "all",
     source: Annotated[str | None, tyro.conf.arg(metavar="SOURCE", help_behavior_hint="")] = None,
     data_dir: Folder = None,
@@ -34,6 +36,7 @@ def evaluate(
             graphs cat-500, graph-quick; else what the set asks for.
         networks: Kinds in place of the protocol's: convnet,mlp,lenet,alexnet,vgg11,resnet18; of graphs
             gcn,sgc,gat,sage,appnp,mlp.
+        repeats: Networks of each kind, in place of the protocol's number.
         baselines: Real records to score as well: all, none, or some of random,herding,full; of graphs also
             k-centre and, with features before propagation, random-raw,herding-raw,k-centre-raw.
         source: Where the real data are, if they have moved.
@@ -55,6 +58,7 @@ def evaluate(
         run,
         protocol=protocol,
         networks=networks or (),
+        repeats=repeats,
         baselines=() if baselines == "none" else baselines,
         source=source,
         data_dir=data_dir,

@@ -19,7 +19,7 @@ from lqm.utils.numbers import whole_numbers
 # Options of a cell that tell it from others, whether or not they are given as lists.
 _ALWAYS = ("source", "method", "distance", "per_class", "budget")
 _MOST = 100_000
-_EVALUATION = ("protocol", "networks", "baselines")
+_EVALUATION = ("protocol", "networks", "repeats", "baselines")
 _BANKS: tuple[Literal["sketch"], Literal["experts"]] = ("sketch", "experts")
 
 
