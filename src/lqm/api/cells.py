@@ -12,7 +12,8 @@ from lqm.api.checking import check_types
 from lqm.api.condense import run_condensation
 from lqm.api.continual import learn_stream
 from lqm.api.domains import domain_of
-from lqm.api.evaluate import asked_of, evaluate
+from lqm.api.evaluate import evaluate
+from lqm.api.evaluation_options import asked_of
 from lqm.api.planning import chosen_distance
 from lqm.api.requests import CondenseRequest, ContinualRequest, SketchRequest
 from lqm.engine import environment, resolve_device

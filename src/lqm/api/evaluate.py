@@ -10,6 +10,7 @@ from torch import nn
 
 from lqm.api.checking import check_options
 from lqm.api.domains import domain_of_set
+from lqm.api.evaluation_options import asked_of, repeated
 from lqm.api.requests import SourceLike
 from lqm.condensed import CondensedSet, load_described
 from lqm.engine import resolve_device
@@ -26,11 +27,8 @@ from lqm.utils.errors import ArtifactError
 from lqm.utils.limits import limited_to
 from lqm.utils.log import warn
 from lqm.utils.memory import memory_for, memory_for_reading
-from lqm.utils.names import choose
-from lqm.utils.settings import Count, check
 
 Scores = dict[str, Score]
-Makers = dict[str, Callable[..., nn.Module] | None]
 
 
 @dataclass(frozen=True)
@@ -214,38 +212,6 @@ def score_entry(condensed: CondensedSet, source: Any, *, seed: int, device: torc
     records = evaluator.records("condensed", condensed, source, protocol, seed, device)
     found = evaluator.score(records, source, protocol, seed=seed, device=device, compute=how)
     return entry_of(protocol, seed, found, how)
-
-
-def asked_of(
-    evaluator: Evaluator,
-    protocol: str | None = None,
-    networks: str | Sequence[str] | Mapping[str, Callable[..., nn.Module]] = (),
-    baselines: str | Sequence[str] = (),
-    repeats: int | None = None,
-) -> tuple[Protocol | None, Sequence[str], Makers]:
-    """The protocol, the baselines and the networks of those names, as far as there are any.
-
-    Of networks it gives the user's own functions by name; None for one of ours, whose name is its spec.
-
-    Raises:
-        ConfigError: when there is none of a name, or no such number of networks.
-    """
-    check_options(protocol=protocol, kinds=networks, baselines=baselines)
-    check("repeats", repeats, Count | None)
-    chosen = choose(protocol, evaluator.protocols, "protocol") if protocol else None
-    if isinstance(baselines, str):
-        baselines = evaluator.baselines if baselines == "all" else baselines.split(",")
-    for name in baselines:
-        choose(name, dict.fromkeys((*evaluator.baselines, *evaluator.more_baselines)), "baseline")
-    if isinstance(networks, Mapping):
-        return chosen, baselines, {f"own:{name}": maker for name, maker in networks.items()}
-    specs = networks.split(",") if isinstance(networks, str) else networks
-    return chosen, baselines, {evaluator.check_spec(spec): None for spec in specs}
-
-
-def repeated(protocol: Protocol, repeats: int | None) -> Protocol:
-    """The protocol with so many networks, if a number is given."""
-    return protocol if repeats is None else replace(protocol, networks=repeats)
 
 
 def _with_score(condensed: CondensedSet, entry: dict[str, Any]) -> tuple[CondensedSet, str]:

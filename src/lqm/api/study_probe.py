@@ -15,7 +15,8 @@ from pydantic.dataclasses import dataclass
 from lqm.api.cells import Place, request_of
 from lqm.api.condense import run_condensation
 from lqm.api.continual import learn_stream
-from lqm.api.evaluate import asked_of, evaluator_of, repeated
+from lqm.api.evaluate import evaluator_of
+from lqm.api.evaluation_options import asked_of, repeated
 from lqm.api.experts import train_experts
 from lqm.api.planning import plan_condensation
 from lqm.api.requests import CondenseRequest, ContinualRequest, SketchRequest
