@@ -25,11 +25,10 @@ from lqm.engine.progress import Progress
 from lqm.evaluation.audit.attacks import alike
 from lqm.evaluation.audit.result import OWN, Audit, Measured
 from lqm.evaluation.evaluator import refuse_memory
-from lqm.evaluation.origins import require_fits, source_of
+from lqm.evaluation.origins import real_data_of
 from lqm.utils.errors import ArtifactError, ConfigError
-from lqm.utils.limits import limited_to
 from lqm.utils.log import warn
-from lqm.utils.memory import memory_for, memory_for_reading
+from lqm.utils.memory import memory_for
 from lqm.utils.names import choose
 from lqm.utils.sentences import counted
 from lqm.utils.settings import Count, check
@@ -113,9 +112,7 @@ def audit(
         choose(protocol, evaluator.protocols, "protocol") if protocol else evaluator.protocol_of(condensed)
     )
     require_references(auditor, condensed, names)
-    with limited_to(max_memory), memory_for_reading(source or condensed.manifest["source"]["name"]):
-        data = source_of(evaluator, condensed.manifest, source, data_dir)
-    require_fits(condensed, data)
+    data = real_data_of(evaluator, condensed, source, data_dir, max_memory)
     if "dp" in names:
         require_private(evaluator.fresh_network(data, rules.network, seed, 0), rules.name)
     labels = auditor.labels(data)

@@ -19,14 +19,13 @@ from lqm.evaluation.evaluator import Evaluator, entry_of, refuse_memory
 from lqm.evaluation.faults import faults_of
 from lqm.evaluation.labels import mosaics_of
 from lqm.evaluation.markdown import score_markdown
-from lqm.evaluation.origins import require_fits, source_of
+from lqm.evaluation.origins import real_data_of
 from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.scores import Score
 from lqm.evaluation.verdict import verdict_of
 from lqm.utils.errors import ArtifactError
-from lqm.utils.limits import limited_to
 from lqm.utils.log import warn
-from lqm.utils.memory import memory_for, memory_for_reading
+from lqm.utils.memory import memory_for
 
 Scores = dict[str, Score]
 
@@ -145,9 +144,7 @@ def evaluate(
     chosen, baselines, makers = asked_of(evaluator, protocol, networks, baselines, repeats)
     rules = repeated(chosen or evaluator.protocol_of(condensed), repeats)
     makers = makers or {rules.network: None}
-    with limited_to(max_memory), memory_for_reading(source or condensed.manifest["source"]["name"]):
-        data = source_of(evaluator, condensed.manifest, source, data_dir)
-    require_fits(condensed, data)
+    data = real_data_of(evaluator, condensed, source, data_dir, max_memory)
     for name, maker in makers.items():
         evaluator.fresh_network(data, maker or name, seed, 0)
     sets: dict[str, Callable[[int], Any]] = {}

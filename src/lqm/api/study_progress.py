@@ -30,7 +30,6 @@ class GridProgress:
         self._seconds: defaultdict[tuple[object, ...], list[float]] = defaultdict(list)
         for line in done:
             self._seconds[_kind(line)].append(_own_seconds(line))
-
         self._began, self._worked = time.monotonic(), 0.0
 
     def begins(self, cell: Cell) -> None:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from lqm.api.cells import Place, check_cell, failed_line, run_cell
 from lqm.api.checking import check_types
@@ -15,7 +15,7 @@ from lqm.api.study_workers import in_workers
 from lqm.studies.cell import Bank, Cell
 from lqm.studies.folder import require_one_scale
 from lqm.studies.lines import CellLine, StudyHead, read_cells, write_cell
-from lqm.utils.errors import ArtifactError
+from lqm.utils.locks import taking
 
 _LOCK = ".study.lock"
 
@@ -36,17 +36,9 @@ def in_use(folder: Path) -> Iterator[None]:
         ArtifactError: when another process does, or the folder can't be used.
     """
     lock = FileLock(folder / _LOCK)
-    try:
+    with taking(folder, "a study"):
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
-    except Timeout:
-        raise ArtifactError(
-            f"{folder} is in use by another process; wait, or choose another folder"
-        ) from None
-    except OSError as error:
-        raise ArtifactError(
-            f"{folder} can't be used as a folder ({error.strerror}); choose another"
-        ) from error
     try:
         yield
     finally:

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 from torch import Tensor
 
 from lqm.engine.checkpoint import Checkpoint, latest_checkpoint, save_checkpoint
@@ -15,7 +15,7 @@ from lqm.engine.run_record import RECORD, Config, new_record, resumed_record, wr
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import is_temporary, remove_temporaries, write_atomically
 from lqm.utils.lines import append_lines, last_line, read_log, warn_of_damage
-from lqm.utils.locks import is_held
+from lqm.utils.locks import is_held, taking
 from lqm.utils.log import warn
 
 Metrics = Mapping[str, float]
@@ -59,18 +59,10 @@ class RunFolder:
         self.id: str | None = None
 
     def __enter__(self) -> "RunFolder":
-        try:
+        with taking(self.path, "the run"):
             self._require_free()
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=_LOCK_SECONDS, poll_interval=_LOCK_POLL)
-        except Timeout:
-            raise ArtifactError(
-                f"{self.path} is in use by another process; wait for it, or choose another folder"
-            ) from None
-        except OSError as error:
-            raise ArtifactError(
-                f"{self.path} can't be used as a folder for the run ({error.strerror}); choose another one"
-            ) from error
         try:
             for folder in (self.path, self.path / _CHECKPOINTS):
                 remove_temporaries(folder)

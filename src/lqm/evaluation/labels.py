@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,11 @@ _MADE = ("method", "distance", "steps", "settings")
 def key_of(value: Any) -> str:
     """A JSON value as text: the same for equal ones."""
     return json.dumps(value, sort_keys=True)
+
+
+def hash_of(value: Any, length: int = 16) -> str:
+    """So many hexadecimal digits that tell a JSON value from others."""
+    return sha256(key_of(value).encode()).hexdigest()[:length]
 
 
 def made_of(config: Config) -> dict[str, Any]:

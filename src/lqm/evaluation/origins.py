@@ -8,6 +8,8 @@ from typing import Any
 from lqm.condensed import CondensedSet
 from lqm.evaluation.evaluator import Evaluator
 from lqm.utils.errors import ArtifactError, ConfigError, DataError
+from lqm.utils.limits import limited_to
+from lqm.utils.memory import memory_for_reading
 from lqm.utils.places import note_places, noted_places
 
 
@@ -38,6 +40,20 @@ def source_of(
             f"name the same version of '{condensed['name']}' as the source"
         )
     note_places(data.origin, condensed.get("fingerprint", ""))
+    return data
+
+
+def real_data_of(
+    evaluator: Evaluator,
+    condensed: CondensedSet,
+    source: Any = None,
+    data_dir: str | Path | None = None,
+    max_memory: str | int | None = None,
+) -> Any:
+    """The source of a set, read within a limit of memory, and of the shape of the set's records."""
+    with limited_to(max_memory), memory_for_reading(source or condensed.manifest["source"]["name"]):
+        data = source_of(evaluator, condensed.manifest, source, data_dir)
+    require_fits(condensed, data)
     return data
 
 

@@ -1,12 +1,10 @@
 """What settings are chosen for: the arms of a study, and the candidates of each."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from itertools import product
 
-from lqm.evaluation.labels import key_of
+from lqm.evaluation.labels import hash_of, key_of
 from lqm.studies.cell import Bank, Cell
 from lqm.studies.grid import word
 from lqm.studies.lines import Value, without
@@ -40,8 +38,7 @@ class Arm:
     @property
     def key(self) -> str:
         """A hash of all on which the choice depends."""
-        asked = [self.trial({}, 0).key, self.candidates, RUNGS]
-        return sha256(json.dumps(asked).encode()).hexdigest()[:16]
+        return hash_of([self.trial({}, 0).key, self.candidates, RUNGS])
 
     def trial(self, settings: dict[str, Value], seed: int) -> Cell:
         """A run with the settings of a candidate, scored on validation records by one kind of network."""

@@ -1,12 +1,11 @@
 """A study, and the runs that it consists of."""
 
-import json
 from dataclasses import asdict, field, replace
-from hashlib import sha256
 from typing import Any, Literal
 
 from pydantic.dataclasses import dataclass
 
+from lqm.evaluation.labels import hash_of
 from lqm.studies.lines import StudyHead, Value
 
 
@@ -58,8 +57,7 @@ class Cell:
     @property
     def key(self) -> str:
         """A hash of all that it asks for; the published number and what might be tuned change nothing."""
-        asked = asdict(replace(self, tune={}, paper=None))
-        return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
+        return hash_of(asdict(replace(self, tune={}, paper=None)))
 
     @property
     def kind(self) -> str:

@@ -1,14 +1,13 @@
 """A study as data: a grid in a TOML file, and the cells that it asks for."""
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
+from lqm.evaluation.labels import hash_of
 from lqm.studies.cell import Bank, Cell, Study
 from lqm.studies.checking import TABLES, check_block, check_scores, check_word
 from lqm.studies.lines import StudyHead
@@ -160,8 +159,8 @@ def _bank(block: Mapping[str, Any], options: Mapping[str, Any]) -> Bank | None:
             if name in options and (kind == "sketch" or name != "method")
         }
         whole = {**shared, **own}
-        told = sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:8]
-        words = [kind, _short(str(whole["source"])), *filter(None, [whole.get("method")]), told]
+        method = filter(None, [whole.get("method")])
+        words = [kind, _short(str(whole["source"])), *method, hash_of(whole, length=8)]
         return Bank(kind, "-".join(map(word, words)), whole)
     return None
 

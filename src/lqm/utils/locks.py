@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from filelock import Timeout
+
 from lqm.utils.errors import ArtifactError
 from lqm.utils.log import warn
 
@@ -70,6 +72,29 @@ def remove_if_abandoned(path: Path) -> None:
                 path.unlink()
         finally:
             os.close(descriptor)
+
+
+@contextlib.contextmanager
+def taking(folder: Path, use: str) -> Iterator[None]:
+    """Say in one sentence why a folder can't be made, or why its `FileLock` can't be had.
+
+    Args:
+        folder: that is to be taken within the block.
+        use: what for, as "a run".
+
+    Raises:
+        ArtifactError: with the sentence.
+    """
+    try:
+        yield
+    except Timeout:
+        raise ArtifactError(
+            f"{folder} is in use by another process; wait for it, or choose another folder"
+        ) from None
+    except OSError as error:
+        raise ArtifactError(
+            f"{folder} can't be used as a folder for {use} ({error.strerror}); choose another one"
+        ) from error
 
 
 @contextlib.contextmanager
