@@ -16,8 +16,14 @@ from typing import NamedTuple
 
 import lqm
 from fuzz import seeds
+from lqm.studies.files import load_study
+from lqm.studies.folder import read_results
+from lqm.studies.layout import render
+from lqm.studies.lines import CELLS
+from lqm.studies.tables import all_tables
 from lqm.utils.errors import LqmError
 from lqm.utils.limits import limited_to
+from lqm.utils.lines import append_lines
 
 MEMORY = "64MB"
 
@@ -179,6 +185,24 @@ def _list_runs(path: Path) -> object:
     return find_runs(path)
 
 
+def _cells(content: bytes, folder: Path) -> Path:
+    """Lines with the checksum that each has to have, where they can have one."""
+    path = folder / CELLS
+    for line in content.split(b"\n"):
+        try:
+            record = json.loads(line)
+            append_lines(path, [record])
+        except (ValueError, TypeError, AttributeError):
+            with path.open("ab") as file:
+                file.write(line + b"\n")
+    return folder
+
+
+def _study_tables(path: Path) -> object:
+    tables = all_tables(read_results(path))
+    return [(render(each, "md"), render(each, "tex"), render(each, "csv")) for each in tables]
+
+
 READERS: dict[str, Reader] = {
     "npz": Reader(_file("made.npz"), _images, _zipped(seeds.image_arrays)),
     "npy": Reader(_members(seeds.image_arrays), _images, _each(seeds.image_arrays)),
@@ -199,4 +223,6 @@ READERS: dict[str, Reader] = {
     "tensors": Reader(_tensors, lqm.load, seeds.tensors),
     "manifest": Reader(_manifest, lqm.load, seeds.manifests),
     "run": Reader(_run, _list_runs, _each(seeds.run)),
+    "cells": Reader(_cells, _study_tables, seeds.cells),
+    "study": Reader(_file("mine.toml"), load_study, seeds.studies),
 }

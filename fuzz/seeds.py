@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import pickle
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +18,7 @@ from scipy.sparse import csr_matrix
 from torch.utils.data import TensorDataset
 
 import lqm
+from lqm.studies.lines import CellLine, StudyHead
 
 SEAL_LENGTH = 64
 NO_SEAL = b'"seal": "' + b"0" * SEAL_LENGTH + b'"'
@@ -198,6 +200,52 @@ def tensors() -> list[bytes]:
 def run() -> dict[str, bytes]:
     """The files of a run."""
     return {name: content for name, content in sorted(_condensed().items()) if not name.startswith(".")}
+
+
+def cells() -> list[bytes]:
+    """Lines of two cells of a study that form a pair."""
+    head = StudyHead("mine", "Two distances", "", "distance", "mean")
+    lines = [
+        CellLine(
+            head,
+            f"digits-{distance}-seed-0",
+            {"source": "digits", "distance": distance},
+            0,
+            key="0" * 16,
+            settings={"steps": 100},
+            protocol="quick-200",
+            seconds={"condense": 2.5, "evaluate": 1.0},
+            scores={"convnet": [0.8, 0.9]},
+            baselines={"random": [0.5]},
+            paper=45.3,
+        )
+        for distance in ("mean", "lqm")
+    ]
+    return [b"\n".join(json.dumps(asdict(line)).encode() for line in lines)]
+
+
+def studies() -> list[bytes]:
+    """A study as TOML."""
+    return [
+        b"""title = "Mine"
+compare = "distance"
+against = "mean"
+[[cpu.grid]]
+source = ["digits"]
+method = "dm"
+distance = ["mean", "lqm"]
+per_class = [1, 10]
+seed = "0..2"
+protocol = "quick-200"
+sketch = { encoders = 4 }
+settings = { steps = 20 }
+tune = { learning_rate = [0.1, 1.0] }
+[[paper_scores]]
+source = "digits"
+per_class = 1
+accuracy = 45.3
+"""
+    ]
 
 
 def _encoded(picture: Image.Image, kind: str) -> bytes:

@@ -223,4 +223,5 @@ def test_streams_of_other_seeds_or_settings_have_no_differences(tmp_path):
     mean = stream(tmp_path / "mean", "mean", 0, [0.5, 0.6])
     for name, other in {"seed": {"seed": 7}, "more": {"settings": {"steps": 8}}}.items():
         own = stream(tmp_path / name, "lqm", **{"seed": 0, "averages": [0.7, 0.8], **other})
-        assert "pairs" not in printed_streams(mean, own)
+        assert "no pairs: two runs" in printed_streams(mean, own)
+        assert "Student" not in printed_streams(mean, own)

@@ -12,6 +12,9 @@ import pytest
 
 import lqm
 from lqm.api.cells import Place, command_of, request_of
+from lqm.api.study_estimate import estimate
+from lqm.api.study_probe import Probe, measure
+from lqm.api.study_workers import _ended
 from lqm.cli.dispatch import dispatch
 from lqm.studies.files import load_study
 from lqm.studies.lines import read_cells
@@ -147,6 +150,55 @@ def test_an_estimate_runs_nothing_and_tells_time_memory_and_disk(tmp_path, type_
     assert code == 0
     assert "2 of 2 cells" in told
     assert not out.exists()
+
+
+def test_an_estimate_counts_what_is_missing_of_a_bank(tmp_path):
+    path, place = tmp_path / "sets.toml", Place(tmp_path / "out")
+    path.write_text(
+        '[[grid]]\nsource = "digits"\nmethod = "dm"\nper_class = 1\nprotocol = "quick-200"\nrepeats = 1\n'
+        "sketch = { encoders = 4, real_batch = 16 }\nsettings = { steps = 5 }\n"
+    )
+    cells = load_study(path).cells
+    bank = place.folder / "banks" / cells[0].bank.name
+    bank.mkdir(parents=True)
+    (bank / "encoder-000000.safetensors").touch()
+    found = estimate(cells, place, shown=False)
+    assert [(each.bank, each.count) for each in found] == [(True, 0.75), (False, 1)]
+    for number in range(1, 4):
+        (bank / f"encoder-{number:06}.safetensors").touch()
+    (left,) = estimate(cells, place, shown=False)
+    assert not left.bank
+    assert left.each.seconds > 0
+
+
+def test_an_estimate_counts_the_networks_of_baselines(tmp_path, monkeypatch):
+    monkeypatch.setattr("lqm.api.study_probe._training_seconds", lambda train, whole: 1e6)
+    path = tmp_path / "sets.toml"
+    path.write_text(
+        '[[grid]]\nsource = "digits"\nmethod = "random"\nper_class = 1\nrepeats = 3\n'
+        'baselines = ["random", "full"]\n'
+    )
+    (cell,) = load_study(path).cells
+    cost = measure(Probe(cell, Place(tmp_path / "out")))
+    assert round(cost.seconds / 1e6) == 3 + 3 + 2  # the protocol trains two networks on all images
+
+
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
+    (path := tmp_path / "file").touch()
+    with pytest.raises(lqm.LqmError, match="is a file; give the folder of a study"):
+        lqm.study(write(tmp_path), out=path, show_progress=False)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (-9, "ended by SIGKILL; perhaps memory was short"),
+        (-15, "ended by SIGTERM"),
+        (1, "ended with code 1"),
+    ],
+)
+def test_memory_is_suspected_only_where_a_process_was_killed(code, said):
+    assert _ended(code) == said
 
 
 def test_the_command_of_a_set_condenses_and_evaluates(tmp_path):

@@ -12,6 +12,7 @@ from lqm.studies.cell import Cell, Study
 from lqm.studies.files import load_study
 from lqm.studies.grid import chosen
 from lqm.studies.lines import CELLS, CellLine, StudyHead
+from lqm.utils.errors import ConfigError
 from lqm.utils.log import warn
 from lqm.utils.settings import Count, check
 
@@ -89,6 +90,8 @@ def plan_study(
     resolve_device(device)
     wanted = load_study(name, scale)
     place = Place(Path(out), str(data_dir) if data_dir else None, device)
+    if place.folder.exists() and not place.folder.is_dir():
+        raise ConfigError(f"{out} is a file; give the folder of a study, or that of a new one")
     cells = chosen_before(chosen(wanted.cells, only), place)
     check_cells(cells, place)
     return wanted, cells, place

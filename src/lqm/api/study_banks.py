@@ -89,6 +89,16 @@ def bank_request(bank: Bank, place: Place) -> SketchRequest | ExpertsRequest:
     return request
 
 
+def share_left(bank: Bank, place: Place) -> float:
+    """How much of a bank is still to be built, from 0 to 1."""
+    request = bank_request(bank, place)
+    if isinstance(request, SketchRequest):
+        whole = request.encoders
+    else:
+        whole = request.networks * (1 + request.epochs)
+    return max(0.0, 1 - len(_shards(place.folder / BANKS / bank.name)) / whole)
+
+
 def _shards(folder: Path) -> set[Path]:
     return {*folder.glob("*.safetensors")}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lqm.api.cells import Place
+from lqm.api.study_banks import share_left
 from lqm.api.study_probe import COST, PROBE, Cost, Probe
 from lqm.engine.progress import Progress
 from lqm.studies.cell import Bank, Cell
@@ -20,13 +21,13 @@ class Estimate:
 
     Attributes:
         name: of the bank, or of the cells without their seeds.
-        count: how many cells.
+        count: how many cells; for a bank, the share of it that is still to be built.
         each: what one of them takes.
         bank: whether it is a bank, which is built before any cell starts.
     """
 
     name: str
-    count: int
+    count: float
     each: Cost
     bank: bool = False
 
@@ -38,7 +39,7 @@ class Estimate:
     @property
     def disk(self) -> int:
         """Of all of them, in bytes."""
-        return self.count * self.each.disk
+        return round(self.count * self.each.disk)
 
 
 def estimate(cells: Sequence[Cell], place: Place, *, shown: bool = True) -> list[Estimate]:
@@ -51,13 +52,14 @@ def estimate(cells: Sequence[Cell], place: Place, *, shown: bool = True) -> list
     with TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         trial = replace(place, folder=Path(scratch), show_progress=False)
         with Progress("estimate", len(banks) + len(kinds), shown=shown) as bar:
-            for bank in banks.values():
-                found.append(Estimate(f"bank {bank.name}", 1, _measured(bank, trial), bank=True))
+            for bank in banks.values():  # its cells are measured by the few encoders of the trial
+                cost, left = _measured(bank, trial), share_left(bank, place)
+                found.append(Estimate(f"bank {bank.name}", left, cost, bank=True))
                 bar.update(len(found), {})
             for name, own in kinds.items():
                 found.append(Estimate(name, len(own), _measured(own[0], trial)))
                 bar.update(len(found), {})
-    return found
+    return [each for each in found if each.count or each.each.sentence]
 
 
 def _measured(what: Cell | Bank, place: Place) -> Cost:

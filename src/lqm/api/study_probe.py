@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import fields, replace
+from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -94,17 +95,22 @@ def _of_set(request: CondenseRequest, cell: Cell) -> Cost:
     usual = median(steps[1:] or steps or [0.0])
     seconds = time.monotonic() - began + (plan.steps - few) * usual
     evaluator = evaluator_of(condensed)
-    chosen, _, networks = asked_of(evaluator, **cell.evaluation)
+    chosen, baselines, networks = asked_of(evaluator, **cell.evaluation)
     protocol = repeated(chosen or evaluator.protocol_of(condensed), cell.evaluation.get("repeats"))
-    how, _ = evaluator.decide(plan.source, protocol, condensed, device)
-    records = evaluator.as_records(condensed)
-    for spec in networks or [protocol.network]:
+    for name, spec in product(("condensed", *baselines), networks or [protocol.network]):
+        full = name == "full"
+        how, _ = evaluator.decide(plan.source, protocol, condensed, device, full=full)
+        records = evaluator.records(name, condensed, plan.source, protocol, 0, device)(0)
 
-        def train(epochs: int, spec: str = spec) -> object:
+        def train(
+            epochs: int, spec: str = spec, full: bool = full, how: Any = how, records: Any = records
+        ) -> object:
             rules = replace(protocol, epochs=epochs, network=spec)
-            return evaluator.finder(plan.source, rules, spec, 0, device, False, how)(records, 0)
+            return evaluator.finder(plan.source, rules, spec, 0, device, full, how)(records, 0)
 
-        seconds += protocol.networks * _training_seconds(train, protocol.epochs_for(len(records.labels)))
+        whole = protocol.epochs_for(len(records.labels), full=full)
+        count = protocol.full_networks if full else protocol.networks
+        seconds += count * _training_seconds(train, whole)
     made = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return Cost(seconds, peak_memory(), made)
 

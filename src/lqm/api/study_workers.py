@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from queue import SimpleQueue
-from signal import SIGINT, SIGTERM, Signals
+from signal import SIGINT, SIGKILL, SIGTERM, Signals
 
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
@@ -93,11 +93,8 @@ class _Worker:
         code = self._process.wait()
         if self._closed:
             raise StoppedError("the study was stopped; the same command goes on", SIGINT)
-        ended = f"ended by {Signals(-code).name}" if code < 0 else f"ended with code {code}"
         self._process = self._start()
-        return failed_line(
-            cell, head, place, f"the process that ran it was {ended}; perhaps memory was short"
-        )
+        return failed_line(cell, head, place, f"the process that ran it was {_ended(code)}")
 
     def close(self) -> None:
         """End the process; one that is in the middle of a cell saves its state first."""
@@ -107,6 +104,13 @@ class _Worker:
             self._process.stdin.close()
         self._process.terminate()
         self._process.wait()
+
+
+def _ended(code: int) -> str:
+    """How a process ended; what the system kills without a word has mostly run out of memory."""
+    if code >= 0:
+        return f"ended with code {code}"
+    return f"ended by {Signals(-code).name}" + "; perhaps memory was short" * (-code == SIGKILL)
 
 
 def _serve() -> None:

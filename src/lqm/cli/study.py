@@ -99,7 +99,7 @@ def _estimate(cells: "list[Cell]", place: "Place", jobs: int, *, tune: bool) -> 
     for each in found:
         if each.each.sentence:
             warn(f"{each.name} can't be run: {each.each.sentence}")
-    rows = [(duration(each.each.seconds), f"{each.count:,} x", each.name) for each in able]
+    rows = [(duration(each.each.seconds), f"{each.count:.3g} x", each.name) for each in able]
     Console().print(plain_table(("time", "cells", "bank, or kind of cell"), rows))
     seconds = sum(each.seconds / (1 if each.bank else jobs) for each in found)
     disk = sum(each.disk for each in found)

@@ -29,6 +29,10 @@ STREAM_NOTE = (
     "AA: average accuracy after the last task; BWT: backward transfer, below 0 where tasks were forgotten; "
     "mean ± sample standard deviation over repeats; seconds: of one repeat, memory and learning."
 )
+_NO_PAIRS = (
+    "no pairs: two runs that differ in the distance, or else in the method, form one where they share the "
+    "condensation seed, the evaluation seed and the bank."
+)
 
 
 def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table | str]:
@@ -61,6 +65,8 @@ def _with_differences(tables: Iterable[tuple[Table, list[Side]]]) -> Iterator[Ta
         if found := contrasts(sides):
             yield contrast_table([each.cells for each in found], least_ps(found))
             paired = True
+        elif len(sides) > 1 and any(len(side.scores) > 1 for side in sides):
+            yield _NO_PAIRS
     if paired:
         yield PAIRS_NOTE
 
