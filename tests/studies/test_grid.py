@@ -61,6 +61,23 @@ def test_a_published_number_belongs_to_the_cells_that_it_names():
         assert cell.paper == (97.5 if fits else None)
 
 
+def test_a_bank_is_of_the_records_and_networks_of_its_cells():
+    grid = {
+        "source": "mine.npz",
+        "augmentation": "crop,flip",
+        "size": 16,
+        "method": "dm",
+        "network": "convnet:width=8",
+        "precision": "bf16",
+        "per_class": [1, 2],
+        "sketch": {"encoders": 4},
+    }
+    (bank,) = {cell.bank.name: cell.bank for cell in read_study("mine", {"grid": [grid]}).cells}.values()
+    assert bank.options == {
+        name: value for name, value in grid.items() if name not in ("per_class", "sketch")
+    } | {"encoders": 4}
+
+
 def test_cells_of_one_source_share_a_bank():
     banks = {cell.bank.name: cell.bank for cell in study().cells}
     assert [bank.options["source"] for bank in banks.values()] == ["digits", "graphs/cora.npz"]

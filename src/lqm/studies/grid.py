@@ -19,6 +19,10 @@ from lqm.utils.numbers import whole_numbers
 _ALWAYS = ("source", "method", "distance", "per_class", "budget")
 _MOST = 100_000
 _EVALUATION = ("protocol", "networks", "repeats", "baselines")
+# Options of a cell that its bank has too: what the records are, and by which networks they are looked at.
+_RECORDS = ("source", "size", "test_fraction", "augmentation", "features", "split", "normalise_features")
+_TASKS = ("classes_per_task", "order", "order_seed", "remainder", "inter_task_edges", "split_seed")
+_SHARED = (*_RECORDS, *_TASKS, "method", "network", "compile", "precision")
 _BANKS: tuple[Literal["sketch"], Literal["experts"]] = ("sketch", "experts")
 
 
@@ -152,10 +156,9 @@ def _bank(block: Mapping[str, Any], options: Mapping[str, Any]) -> Bank | None:
         if kind not in block:
             continue
         own = dict(block[kind])
-        taken = ("source", "method", "network", "classes_per_task", "order", "order_seed", "remainder")
         shared = {
             name: options[name]
-            for name in taken
+            for name in _SHARED
             if name in options and (kind == "sketch" or name != "method")
         }
         whole = {**shared, **own}
