@@ -96,7 +96,7 @@ def _at_once(choices: Choices, problem: ImageProblem) -> int | None:
     # Networks that learn have all their images at once, and gradients of gradients twice as much.
     learning = getattr(settings, "student_batch", 0) if live else 0
     if not choices.spec.compiles:
-        learning = 2 * max(settings.real_batch, problem.per_class)
+        learning = 2 * settings.differentiated_twice(problem.classes, problem.per_class)
     return images_at_once(problem, settings, live=live, learning=learning, synthetic=not choices.sketching)
 
 

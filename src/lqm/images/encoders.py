@@ -9,10 +9,11 @@ from torch import Tensor, nn
 
 from lqm.engine.randomness import generator
 from lqm.images.augment import augment, draw
+from lqm.images.experts import ExpertSettings, epoch
 from lqm.images.networks import Embedding, Encoder, Logits, Readout
 from lqm.images.problem import ImageProblem
 from lqm.images.sources import pick
-from lqm.images.students import State, StudentQueue, below, draw_real
+from lqm.images.students import State, Student, StudentQueue, below, draw_real
 from lqm.methods.encoders import Encoders
 from lqm.methods.synthetic import Synthetic
 
@@ -165,6 +166,37 @@ class TrainedOnSynthetic(Encoders):
                 self._network.train()(source.normalised(few.to(self._problem.device)))
             for layer in norms:
                 layer.eval()
+
+
+class TrainedOnReal(Encoders):
+    """A fresh network for each step, which learns from real images between the step's updates (IDC).
+
+    Args:
+        problem: what is condensed.
+        settings: of the learning, among them the network.
+        rounds: updates of a step.
+        images: that it learns from between two of them.
+    """
+
+    replayable = False
+
+    def __init__(self, problem: ImageProblem, settings: ExpertSettings, *, rounds: int, images: int) -> None:
+        self._problem, self._settings, self._rounds, self._images = problem, settings, rounds, images
+        self._factory = problem.encoder_factory(settings.network, Logits)
+
+    def at(self, n: int) -> Encoder:
+        """The network of a step, fresh at its first update."""
+        if n % self._rounds == 0:
+            fresh = self._problem.fresh_network(self._settings.network, "network", n // self._rounds)
+            self._student = Student(fresh, self._factory)
+        return self._factory.of(self._student.network)
+
+    def after(self, n: int, synthetic: Synthetic) -> None:
+        """Learn from real images, unless the next update has another network."""
+        if (n + 1) % self._rounds:
+            draws = generator(self._problem.seed, "inner training", n)
+            for images, labels in epoch(self._problem, self._settings, draws, self._images):
+                self._student.learn(images, labels)
 
 
 class InterpolatedEncoders(Encoders):

@@ -87,7 +87,7 @@ def snapshot(
             for _ in range(spacing):
                 student.learn(*draw_real(problem.source, settings.batch, draws, problem.device))
         else:
-            for images, labels in _epoch(problem, settings, draws):
+            for images, labels in epoch(problem, settings, draws):
                 student.learn(images, labels)
     return student.state()
 
@@ -134,20 +134,20 @@ def _decay(settings: ExpertSettings, epoch: int, epochs: int) -> float:
     return float(0.2 ** ((3 * epoch >= 2 * epochs) + (6 * epoch >= 5 * epochs)))
 
 
-def _epoch(
-    problem: ImageProblem, settings: ExpertSettings, draws: torch.Generator
+def epoch(
+    problem: ImageProblem, settings: ExpertSettings, draws: torch.Generator, images: int | None = None
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """The batches of an epoch: normalised images, and labels or shares of labels."""
+    """Batches of all training images, or of so many: normalised, with labels or shares of labels."""
     source, device = problem.source, problem.device
     operations = [name for name in ("color", "crop") if name in source.augmentation]
-    for chosen in torch.randperm(len(source.train.labels), generator=draws).split(settings.batch):
-        images = source.normalised(source.train.images[chosen].to(device))
+    for chosen in torch.randperm(len(source.train.labels), generator=draws)[:images].split(settings.batch):
+        shown = source.normalised(source.train.images[chosen].to(device))
         labels = source.train.labels[chosen].to(device)
         if settings.augmentation == "color-crop":
-            images = augment(images, *draw_several(operations, draws, rows=len(images)))
+            shown = augment(shown, *draw_several(operations, draws, rows=len(shown)))
         if settings.cutmix and float(torch.rand((), generator=draws)) < settings.cutmix:
-            images, labels = _cutmix(images, F.one_hot(labels, problem.classes).float(), draws)
-        yield images, labels
+            shown, labels = _cutmix(shown, F.one_hot(labels, problem.classes).float(), draws)
+        yield shown, labels
 
 
 def _cutmix(images: Tensor, labels: Tensor, draws: torch.Generator) -> tuple[Tensor, Tensor]:

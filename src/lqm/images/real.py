@@ -13,6 +13,7 @@ from lqm.methods.targets import RealGroup
 
 # Draws the augmentation that the real and the synthetic images of a class share.
 DrawTransform = Callable[[torch.Generator], Sequence[AugmentationParameters]]
+ClassGroups = Sequence[Sequence[int]]
 
 
 def siamese(problem: ImageProblem) -> DrawTransform:
@@ -26,7 +27,7 @@ class RealImages:
     Args:
         problem: has the images.
         size: how many of each class; 0 for transforms without images.
-        class_groups: classes that are processed together.
+        class_groups: classes that are processed together, always or under encoder n.
         transform: draws the transform of a class.
         purpose: tells these draws from others.
     """
@@ -35,12 +36,12 @@ class RealImages:
         self,
         problem: ImageProblem,
         size: int,
-        class_groups: Sequence[Sequence[int]],
+        class_groups: ClassGroups | Callable[[int], ClassGroups],
         transform: DrawTransform,
         purpose: str = "batch",
     ) -> None:
         self._problem, self._size, self._transform, self._purpose = problem, size, transform, purpose
-        self.class_groups = class_groups
+        self.groups_at = class_groups if callable(class_groups) else lambda n: class_groups
 
     def draws(self, n: int) -> torch.Generator:
         """The generator of batch n."""
@@ -49,7 +50,7 @@ class RealImages:
     def groups(self, n: int, draws: torch.Generator) -> Iterator[RealGroup]:
         """The images for encoder n, group after group of classes."""
         source, device = self._problem.source, self._problem.device
-        for classes in self.class_groups:
+        for classes in self.groups_at(n):
             transforms, batches = [], []
             for label in classes:
                 if self._size:

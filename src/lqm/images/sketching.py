@@ -59,7 +59,7 @@ class ImageSketcher:
         """
         most = max(1, REAL_AT_ONCE // self._problem.classes)
         size = settings.real_batch
-        if len(self._real.class_groups[0]) * size > max(REAL_AT_ONCE, size):
+        if len(self._real.groups_at(0)[0]) * size > max(REAL_AT_ONCE, size):
             raise ConfigError(
                 f"{settings.network} normalises by its batch, so all real images would have to go through it "
                 f"at once; give --real-batch {most} or less"
@@ -92,7 +92,7 @@ class ImageSketcher:
         return SketchTargets(
             sketch,
             self._objective,
-            self._real.class_groups,
+            self._real.groups_at(0),
             encoder=lambda shard, n: self._encoders.loaded(shard.below("encoder")),
             transforms=_transforms,
             samples=lambda shard, classes: stored_samples(

@@ -31,10 +31,17 @@ class SyntheticImages(Synthetic):
         settings: their init, learning rate, momentum and clipping.
         mosaic: images in a row and in a column of each synthetic one.
         whole: whether a mosaic is one whole real image at first, in place of a real image in each cell.
+        at_most: images of a class in a batch, drawn anew for each if there are more.
     """
 
     def __init__(
-        self, problem: ImageProblem, settings: MatchingSettings, mosaic: int = 1, *, whole: bool = False
+        self,
+        problem: ImageProblem,
+        settings: MatchingSettings,
+        mosaic: int = 1,
+        *,
+        whole: bool = False,
+        at_most: int | None = None,
     ) -> None:
         size = problem.source.shape[1]
         if mosaic > size // 2:
@@ -43,7 +50,7 @@ class SyntheticImages(Synthetic):
                 "of two pixels in a row"
             )
         self._problem, self._settings, self._mosaic = problem, settings, mosaic
-        self._cells = 1 if whole else mosaic
+        self._cells, self._at_most = 1 if whole else mosaic, at_most
         self.counts = [count * mosaic**2 for count in problem.counts]
         low, high = (problem.source.normalised(torch.full((1, 1), v)).to(problem.device) for v in (0.0, 1.0))
         self._images = Learnable(
@@ -68,6 +75,9 @@ class SyntheticImages(Synthetic):
     ) -> Batch:
         """The images of some classes, or the cells of mosaics, each class under its transform."""
         shown = [expand(self.images[label], self._mosaic) for label in classes]
+        if self._at_most and len(shown[0]) > self._at_most:
+            # A step seeds torch's own generator.
+            shown = [own[torch.randperm(len(own))[: self._at_most]] for own in shown]
         if transforms:
             shown = [augment(own, *drawn) for own, drawn in zip(shown, transforms, strict=True)]
         return Batch(torch.cat(shown), classes, [len(own) for own in shown])

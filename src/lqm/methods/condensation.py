@@ -100,8 +100,12 @@ class Condensation:
         finite = losses.detach().isfinite()
         if not finite.all():
             worst = int(finite.float().argmin())
-            name = self.problem.class_names[classes[worst]]
-            raise DivergedError(f"the loss of class '{name}' became {losses[worst].item()}")
+            of = (
+                f" of class '{self.problem.class_names[classes[worst]]}'"
+                if len(losses) == len(classes)
+                else ""
+            )
+            raise DivergedError(f"the loss{of} became {losses[worst].item()}")
 
     def state(self) -> dict[str, Tensor]:
         """The synthetic set and its moments, and what the encoders depend on."""

@@ -3,8 +3,9 @@
 from lqm.images.methods.coresets import CORESETS
 from lqm.images.methods.dance import DANCE
 from lqm.images.methods.datadam import DATADAM
-from lqm.images.methods.dc import DC, DSA
 from lqm.images.methods.dm import DM
+from lqm.images.methods.gradients import DC, DCC, DSA, DSAC
+from lqm.images.methods.idc import IDC
 from lqm.images.methods.idm import IDM
 from lqm.methods.spec import MethodSpec
 
@@ -14,6 +15,9 @@ METHODS: dict[str, MethodSpec] = {
     "idm": IDM,
     "dc": DC,
     "dsa": DSA,
+    "dcc": DCC,
+    "dsac": DSAC,
+    "idc": IDC,
     "dance": DANCE,
     **CORESETS,
 }

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from lqm.methods.batch import Batch
 from lqm.methods.encoders import Encoder
+from lqm.utils.errors import ConfigError
 
 # The gradient of each parameter of a network.
 Gradient = tuple[Tensor, ...]
@@ -50,17 +51,41 @@ def _whole(gradient: Gradient) -> Tensor:
     return torch.cat([part.flatten() for part in gradient])
 
 
+def conv_squared(real: Gradient, synthetic: Gradient) -> Tensor:
+    """Sum of squared differences over the weights of convolutions."""
+    return torch.stack([(one - other).square().sum() for one, other in _convolutions(real, synthetic)]).sum()
+
+
+def conv_absolute(real: Gradient, synthetic: Gradient) -> Tensor:
+    """Sum of absolute differences over the weights of convolutions."""
+    return torch.stack([(one - other).abs().sum() for one, other in _convolutions(real, synthetic)]).sum()
+
+
+def _convolutions(*gradients: Gradient) -> list[tuple[Tensor, ...]]:
+    """The parts of gradients that belong to the weights of convolutions, side by side."""
+    found = [parts for parts in zip(*gradients, strict=True) if parts[0].ndim == 4]
+    if not found:
+        raise ConfigError("the network has no convolution whose gradients could be compared; give another")
+    return found
+
+
 GRADIENT_DISTANCES: dict[str, Callable[[Gradient, Gradient], Tensor]] = {
     "row-cosine": row_cosine,
     "squared": squared,
     "cosine": whole_cosine,
+    "conv-squared": conv_squared,
+    "conv-absolute": conv_absolute,
 }
 
 
 class GradientMatching:
-    """A distance between the gradients that real and synthetic records of a class give a network.
+    """A distance between the gradients that real and synthetic records of some classes give a network.
 
-    loss of class c = D(gradient of CE(network(T_c), c), gradient of CE(network(S_c), c))
+    loss of classes G = D(mean over c in G of the gradient of CE(network(T_c), c),
+                          gradient of CE(network(S_G), labels))
+
+    So classes that come one by one are compared one by one (DC, DSA, IDC), and of those that come together
+    the sum is (Lee et al. 2022, DCC and DSAC).
 
     Args:
         distance: one of `GRADIENT_DISTANCES`.
@@ -71,25 +96,25 @@ class GradientMatching:
 
     def target(
         self, encoder: ClassifyingEncoder, batches: Iterable[Batch], draws: torch.Generator
-    ) -> list[Gradient]:
-        """The gradient of each class on the real side, detached."""
-        return [gradient for batch in batches for gradient in _gradients(encoder, batch, live=False)]
+    ) -> Gradient:
+        """The mean over the classes of their gradients on the real side, detached."""
+        found = [
+            _gradient(encoder, Batch(images, [label], [len(images)]), live=False)
+            for batch in batches
+            for images, label in zip(batch.by_class(batch.inputs), batch.classes, strict=True)
+        ]
+        return tuple(sum(parts[1:], parts[0]) / len(parts) for parts in zip(*found, strict=True))
 
-    def loss(self, encoder: ClassifyingEncoder, target: list[Gradient], synthetic: Batch) -> Tensor:
-        """One loss a class, [C]."""
-        own = _gradients(encoder, synthetic, live=True)
-        return torch.stack([self._distance(*pair) for pair in zip(target, own, strict=True)])
+    def loss(self, encoder: ClassifyingEncoder, target: Gradient, synthetic: Batch) -> Tensor:
+        """One loss for all classes that came together, [1]."""
+        return self._distance(target, _gradient(encoder, synthetic, live=True)).reshape(1)
 
 
-def _gradients(encoder: ClassifyingEncoder, batch: Batch, *, live: bool) -> list[Gradient]:
-    """The gradient of each class of a batch; `live` ones can be differentiated again."""
-    found = []
+def _gradient(encoder: ClassifyingEncoder, batch: Batch, *, live: bool) -> Gradient:
+    """The gradient of the mean cross-entropy of a batch; a `live` one can be differentiated again."""
     parameters = [weight for weight in encoder.network.parameters() if weight.requires_grad]
     with torch.enable_grad():
-        for images, label in zip(batch.by_class(batch.inputs), batch.classes, strict=True):
-            (logits,) = encoder.readouts(images)
-            wanted = torch.full((len(images),), label, device=logits.device)
-            loss = F.cross_entropy(logits, wanted)
-            gradient = torch.autograd.grad(loss, parameters, create_graph=live, materialize_grads=True)
-            found.append(gradient if live else tuple(part.detach() for part in gradient))
-    return found
+        (logits,) = encoder.readouts(batch.inputs)
+        loss = F.cross_entropy(logits, batch.labels(logits.device))
+        gradient = torch.autograd.grad(loss, parameters, create_graph=live, materialize_grads=True)
+    return gradient if live else tuple(part.detach() for part in gradient)

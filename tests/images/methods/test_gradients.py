@@ -1,4 +1,4 @@
-"""DC and DSA against a plain loop over the definition, with the same draws."""
+"""DC, DSA, DCC and DSAC against a plain loop over the definition, with the same draws."""
 
 import pytest
 import torch
@@ -6,11 +6,12 @@ import torch.nn.functional as F  # noqa: N812
 
 from lqm.engine.randomness import generator, seeded
 from lqm.images.augment import augment, draw
-from lqm.images.methods.dc import DCSettings, DSASettings, build_dc, build_dsa
-from lqm.images.networks import make_network
+from lqm.images.methods.gradients import DCCSettings, DCSettings, DSACSettings, DSASettings, build
+from lqm.images.networks import Logits, make_network
 from lqm.images.problem import ImageProblem
 from lqm.methods.batch import Batch
 from lqm.methods.objectives.gradients import GRADIENT_DISTANCES, GradientMatching
+from lqm.utils.errors import ConfigError
 
 CPU = torch.device("cpu")
 SEED, PER_CLASS, OUTER, INNER, REAL = 5, 2, 3, 2, 12
@@ -54,10 +55,10 @@ def class_gradient(network, images, label, create_graph=False):
 
 
 class PlainLoop:
-    """Section 3 of the facts about the base methods, written out."""
+    """The loop of the originals, written out: by class, or by the sum over the classes."""
 
-    def __init__(self, source, first, *, augmented, network=NETWORK):
-        self.source, self.augmented, self.network = source, augmented, network
+    def __init__(self, source, first, *, augmented, network=NETWORK, sums=lambda step, outer: False):
+        self.source, self.augmented, self.network, self.sums = source, augmented, network, sums
         self.images = first.detach().clone()
         self.speed = torch.zeros_like(self.images)
         self.low, self.high = (source.normalised(torch.full((1, 1), v)) for v in (0.0, 1.0))
@@ -69,7 +70,7 @@ class PlainLoop:
         for outer in range(OUTER):
             n = i * OUTER + outer
             self.freeze_norms(network, n)
-            losses.append(self.update(network, n))
+            losses.append(self.update(network, n, summed=self.sums(i, outer)))
             if outer < OUTER - 1:
                 self.train(network, n)
         return losses[-1]
@@ -84,10 +85,10 @@ class PlainLoop:
             for norm in norms:
                 norm.eval()
 
-    def update(self, network, n):
+    def update(self, network, n, *, summed):
         draws = generator(SEED, "batch", n)
         leaf = self.images.clone().requires_grad_()
-        total = 0.0
+        total, real_gradients, shown = 0.0, [], []
         for label in range(10):
             own = self.source.by_class[label]
             real = self.source.normalised(own[torch.randperm(len(own), generator=draws)[:REAL]])
@@ -96,11 +97,21 @@ class PlainLoop:
                 drawn = draw(self.source.augmentation, draws)
                 real, synthetic = augment(real, drawn), augment(synthetic, drawn)
             wanted = [part.detach() for part in class_gradient(network, real, label)]
-            total = total + naive_row_cosine(wanted, class_gradient(network, synthetic, label, True))
+            real_gradients.append(wanted)
+            shown.append(synthetic)
+            if not summed:
+                total = total + naive_row_cosine(wanted, class_gradient(network, synthetic, label, True))
+        if summed:
+            loss = F.cross_entropy(
+                network(torch.cat(shown)), torch.arange(10).repeat_interleave(len(shown[0]))
+            )
+            own = torch.autograd.grad(loss, list(network.parameters()), create_graph=True)
+            mean = [torch.stack(parts).mean(dim=0) for parts in zip(*real_gradients, strict=True)]
+            total = naive_row_cosine(mean, own)
         (gradient,) = torch.autograd.grad(total, leaf)
         self.speed = MOMENTUM * self.speed + gradient
         self.images = (self.images - RATE * self.speed).clamp(self.low, self.high)
-        return total.item() / 10
+        return total.item() / (1 if summed else 10)
 
     def train(self, network, n):
         draws = generator(SEED, "inner training", n)
@@ -121,10 +132,8 @@ class PlainLoop:
 
 
 @pytest.mark.parametrize("network", [NETWORK, f"{NETWORK}:norm=batch"])
-@pytest.mark.parametrize(
-    ("kind", "build", "augmented"), [(DCSettings, build_dc, False), (DSASettings, build_dsa, True)]
-)
-def test_two_steps_are_those_of_the_plain_loop(digits, kind, build, augmented, network):
+@pytest.mark.parametrize(("kind", "augmented"), [(DCSettings, False), (DSASettings, True)])
+def test_two_steps_are_those_of_the_plain_loop(digits, kind, augmented, network):
     ours = build(make_problem(digits), make_settings(kind, network=network))
     plain = PlainLoop(digits, ours.synthetic.images, augmented=augmented, network=network)
     before = plain.images.clone()
@@ -132,6 +141,42 @@ def test_two_steps_are_those_of_the_plain_loop(digits, kind, build, augmented, n
         assert ours.step(i)["loss"] == pytest.approx(plain.step(i), rel=1e-4)
     torch.testing.assert_close(ours.synthetic.images.detach(), plain.images, atol=2e-5, rtol=1e-5)
     assert (plain.images - before).abs().mean() > 0.01
+
+
+@pytest.mark.parametrize(("kind", "augmented"), [(DCCSettings, False), (DSACSettings, True)])
+def test_gradients_are_summed_after_the_warm_up(digits, kind, augmented):
+    ours = build(make_problem(digits), make_settings(kind, warm_up=1))
+    sums = lambda step, outer: step >= 1  # noqa: E731
+    plain = PlainLoop(digits, ours.synthetic.images, augmented=augmented, sums=sums)
+    for i in range(2):
+        assert ours.step(i)["loss"] == pytest.approx(plain.step(i), rel=1e-4)
+    torch.testing.assert_close(ours.synthetic.images.detach(), plain.images, atol=2e-5, rtol=1e-5)
+    by_class = build(make_problem(digits), make_settings(kind, granularity="class"))
+    assert [by_class.step(i) for i in range(2)][1] != plain.step(1)
+
+
+def test_the_warm_up_is_of_the_first_ten_updates_of_its_steps():
+    settings = DCCSettings()
+    assert [settings.sums(*place) for place in ((0, 0), (249, 9), (249, 10), (250, 0))] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert not any(DCSettings().sums(step, 20) for step in (0, 999))
+
+
+def test_of_one_class_the_sum_is_the_class(digits):
+    problem = make_problem(digits)
+    with seeded(0, "network"):
+        encoder = problem.encoder_factory(NETWORK, Logits).of(make_network(NETWORK, digits.shape, 10))
+    own, other = (
+        Batch(digits.normalised(digits.by_class[3][part]), [3], [4]) for part in (range(4), range(4, 8))
+    )
+    objective = GradientMatching()
+    summed = objective.loss(encoder, objective.target(encoder, [own], torch.Generator()), other)
+    gradients = [class_gradient(encoder.network, batch.inputs, 3) for batch in (own, other)]
+    assert summed.item() == pytest.approx(naive_row_cosine(*gradients).item(), rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -152,11 +197,18 @@ def test_the_loops_are_those_of_the_papers_table_unless_they_are_given(per_class
     assert DSASettings(outer=7, inner=3).loops(per_class) == (7, 3)
 
 
+@pytest.mark.parametrize(
+    ("per_class", "loops"), [(1, (10, 5)), (10, (10, 50)), (20, (10, 50)), (50, (50, 10))]
+)
+def test_summed_gradients_have_loops_of_their_own(per_class, loops):
+    assert DCCSettings().loops(per_class) == loops
+
+
 def test_dc_begins_with_noise_and_dsa_with_real_images(digits):
-    noise = build_dc(make_problem(digits, 5), make_settings(DCSettings)).synthetic.images.detach()
+    noise = build(make_problem(digits, 5), make_settings(DCSettings)).synthetic.images.detach()
     assert noise.mean().item() == pytest.approx(0, abs=0.05)
     assert noise.std().item() == pytest.approx(1, abs=0.05)
-    real = build_dsa(make_problem(digits), make_settings(DSASettings)).result()
+    real = build(make_problem(digits), make_settings(DSASettings)).result()
     for image, label in zip(real.images, real.labels, strict=True):
         assert (digits.by_class[int(label)] - image).abs().flatten(1).amax(dim=1).min() < 1e-5
 
@@ -175,6 +227,8 @@ def test_gradient_distances_are_their_definitions():
         "row-cosine": naive_row_cosine(real, synthetic),
         "squared": sum((a - b) ** 2 for a, b in zip(one.tolist(), other.tolist(), strict=True)),
         "cosine": 1 - cosine,
+        "conv-squared": (real[0] - synthetic[0]).square().sum(),
+        "conv-absolute": (real[0] - synthetic[0]).abs().sum(),
     }
     assert set(expected) == set(GRADIENT_DISTANCES)
     for name, value in expected.items():
@@ -198,14 +252,18 @@ def test_the_same_images_on_both_sides_have_no_gradient_distance(digits, name):
     problem = make_problem(digits)
     with seeded(0, "network"):
         network = make_network(NETWORK, digits.shape, 10)
-    from lqm.images.networks import Logits
-
     encoder = problem.encoder_factory(NETWORK, Logits).of(network)
     images = torch.cat([digits.normalised(own[:3]) for own in digits.by_class[:2]])
     batch = Batch(images, [0, 1], [3, 3])
     objective = GradientMatching(name)
     target = objective.target(encoder, [batch], torch.Generator())
     torch.testing.assert_close(
-        objective.loss(encoder, target, batch), torch.zeros(2), atol=1e-3, rtol=0, check_device=False
+        objective.loss(encoder, target, batch), torch.zeros(1), atol=1e-3, rtol=0, check_device=False
     )
-    assert not any(part.requires_grad for gradient in target for part in gradient)
+    assert not any(part.requires_grad for part in target)
+
+
+def test_a_network_without_convolutions_is_refused_where_these_are_compared():
+    gradient = (torch.ones(3, 4), torch.ones(3))
+    with pytest.raises(ConfigError, match="no convolution"):
+        GRADIENT_DISTANCES["conv-squared"](gradient, gradient)
