@@ -1,13 +1,17 @@
 """A condensed set of images."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Self
 
 import torch
 from torch import Tensor
 from torch.utils.data import TensorDataset
 
+from lqm.condensed.artefact import Manifest
 from lqm.condensed.condensed_set import CondensedSet
 from lqm.condensed.mosaic import expand
+from lqm.condensed.tensors import SOFT_LABELS
 from lqm.utils.errors import ArtifactError, DataError
 from lqm.utils.limits import require_memory
 from lqm.utils.pixels import pixels
@@ -17,7 +21,29 @@ from lqm.utils.pixels import pixels
 class CondensedImages(CondensedSet):
     """Images, with what a network is to be fed in their place."""
 
+    soft_labels: Tensor | None = field(default=None, repr=False)
+
     holds = "images"
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Images, labels, and the soft labels if there are any."""
+        return super().tensors() | ({} if self.soft_labels is None else {SOFT_LABELS: self.soft_labels})
+
+    @classmethod
+    def of_tensors(cls, tensors: dict[str, Tensor], manifest: Manifest, path: Path) -> Self:
+        """The set that was written as these tensors."""
+        return replace(super().of_tensors(tensors, manifest, path), soft_labels=tensors.get(SOFT_LABELS))
+
+    def taught_by(self, learning_rate: float, soft_labels: Tensor | None) -> Self:
+        """The same set, to be learned at a rate of its own, and by soft labels if there are any."""
+        training = {"learning_rate": learning_rate, SOFT_LABELS: soft_labels is not None}
+        return replace(self, soft_labels=soft_labels, manifest=self.manifest | {"training": training})
+
+    @property
+    def learning_rate(self) -> float | None:
+        """The rate of SGD that was learned with the images, at which they are to be learned from."""
+        found: float | None = self.manifest.get("training", {}).get("learning_rate")
+        return found
 
     @property
     def images(self) -> Tensor:
@@ -31,9 +57,18 @@ class CondensedImages(CondensedSet):
         return expand(self.images, factor), self.labels.repeat_interleave(factor**2)
 
     def dataset(self) -> TensorDataset:
-        """The records, normalised as the manifest says: train on it without further preprocessing."""
-        images, labels = self.records()
-        return TensorDataset(self.normalised(images), labels)
+        """The records, normalised as the manifest says: train on it without further preprocessing.
+
+        Labels are `targets()`. Where a set has a `learning_rate`, train at that.
+        """
+        images, _ = self.records()
+        return TensorDataset(self.normalised(images), self.targets())
+
+    def targets(self) -> Tensor:
+        """What a network is to answer to the records: shares of all classes, [R, C], or classes, [R]."""
+        if self.soft_labels is None:
+            return self.records()[1]
+        return self.soft_labels.repeat_interleave(self.manifest.get("mosaic", 1) ** 2, dim=0)
 
     @property
     def preprocessing(self) -> dict[str, list[float]]:

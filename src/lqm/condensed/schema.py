@@ -183,6 +183,13 @@ class Preprocessing(TypedDict):
     std: list[Deviation]
 
 
+class Training(TypedDict):
+    """What belongs to a set of images beside them: nobody should train on it otherwise."""
+
+    learning_rate: Deviation
+    soft_labels: bool
+
+
 class DataFile(TypedDict):
     """The file of the tensors."""
 
@@ -199,6 +206,7 @@ class ManifestFields(Made):
     data: DataFile
     preprocessing: NotRequired[Preprocessing]
     mosaic: NotRequired[Annotated[int, Field(ge=1, le=64)]]
+    training: NotRequired[Training]
     recipe: NotRequired[str | None]
     steps: NotRequired[Count]
     seconds: NotRequired[Seconds]

@@ -12,7 +12,7 @@ from torch import Tensor
 from lqm.utils.errors import ArtifactError
 from lqm.utils.sentences import first_line
 
-IMAGES, NODES = "images", "features"
+IMAGES, NODES, SOFT_LABELS = "images", "features", "soft_labels"
 _NAMES = {IMAGES: (IMAGES, "labels"), NODES: (NODES, "labels", "edges")}
 
 
@@ -60,12 +60,29 @@ def _wrong_images(tensors: Mapping[str, Tensor], manifest: Mapping[str, Any]) ->
         return f"'images' go from {images.min():.4g} to {images.max():.4g}, and pixels should be in [0, 1]"
     if (factor := manifest.get("mosaic", 1)) > min(images.shape[-2:]):
         return f"'images' are too small for the {factor} x {factor} cells that the manifest's 'mosaic' says"
+    if problem := _wrong_soft_labels(tensors, manifest):
+        return problem
     for name, values in manifest.get("preprocessing", {}).items():
         if name in ("mean", "std") and len(values) != images.shape[1]:
             return (
                 f"'images' have {images.shape[1]} channels, and the manifest's 'preprocessing.{name}' has "
                 f"{len(values)} numbers"
             )
+    return ""
+
+
+def _wrong_soft_labels(tensors: Mapping[str, Tensor], manifest: Mapping[str, Any]) -> str:
+    """What is wrong with the labels that are shares of all classes, if something is."""
+    soft = tensors.get(SOFT_LABELS)
+    if (soft is not None) != manifest.get("training", {}).get(SOFT_LABELS, False):
+        return f"'{SOFT_LABELS}' are there though the manifest does not say so, or the other way round"
+    if soft is None:
+        return ""
+    shape = torch.Size((len(tensors[IMAGES]), len(manifest["class_names"])))
+    if soft.dtype != torch.float32 or soft.shape != shape:
+        return f"'{SOFT_LABELS}' {_described(soft)}, and should be float32 of shape {list(shape)}"
+    if not (soft.isfinite().all() and soft.min() >= 0 and ((soft.sum(dim=1) - 1).abs() < 1e-3).all()):
+        return f"'{SOFT_LABELS}' are no shares: each row should be of numbers from 0 to 1 whose sum is 1"
     return ""
 
 

@@ -107,13 +107,19 @@ def teach(
             images,
             source,
             epochs=protocol.epochs_for(len(images.labels), full=full),
-            learning_rate=protocol.learning_rate,
+            learning_rate=images.learning_rate or protocol.learning_rate,
             momentum=protocol.momentum,
             weight_decay=protocol.weight_decay,
             batch=protocol.batch,
             draws=generator(seed, "evaluation batches", index),
             compute=compute,
         )
+
+
+def _as_records(condensed: CondensedImages) -> Images:
+    """A set with all that belongs to learning from it."""
+    soft = None if condensed.soft_labels is None else condensed.targets()
+    return Images(*condensed.records(), soft, condensed.learning_rate)
 
 
 def _key(images: Images, source: ImageSource, full: bool, compute: Compute) -> dict[str, Any]:
@@ -180,7 +186,7 @@ IMAGES = Evaluator(
     check_spec=NETWORKS.check,
     find_source=load_source,
     fresh_network=fresh_network,
-    as_records=lambda condensed: Images(*condensed.records()),
+    as_records=_as_records,
     baseline=lambda name, condensed, source, protocol, seed, device: baseline(
         name, source, condensed.manifest["per_class"], seed, protocol.network, device
     ),

@@ -84,10 +84,14 @@ class SyntheticImages(Synthetic):
 
     def result(self) -> CondensedImages:
         """The images, back in legal pixels."""
+        mosaic = {"mosaic": self._mosaic} if self._mosaic > 1 else {}
+        return self._problem.condensed(self._pixels(self.images), **mosaic)
+
+    def _pixels(self, images: Tensor) -> Tensor:
+        """Normalised images as legal pixels."""
         source = self._problem.source
         mean, std = (part.view(-1, 1, 1) for part in (source.mean, source.std))
-        images = (self.images.detach().cpu() * std + mean).clamp(0, 1)
-        return self._problem.condensed(images, **({"mosaic": self._mosaic} if self._mosaic > 1 else {}))
+        return (images.detach().cpu() * std + mean).clamp(0, 1)
 
     def init_stage(self) -> Stage | None:
         """The choice of the init, if that takes steps of its own."""

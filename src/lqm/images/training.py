@@ -38,7 +38,7 @@ def train(
     network.train()
     device = _device(network)
     encoder = _encoder(network, Logits, compute)
-    labels = labelled.labels.to(device)
+    labels = (labelled.labels if labelled.soft_labels is None else labelled.soft_labels).to(device)
     # A small set is normalised once and for all.
     small = labelled.images.numel() <= _RESIDENT
     resident = source.normalised(labelled.images.to(device)) if small else None

@@ -1,7 +1,7 @@
 """Records of some classes, as an encoder takes them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -31,3 +31,24 @@ class Batch:
         return torch.tensor(list(self.classes), device=device).repeat_interleave(
             torch.tensor(list(self.sizes), device=device)
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson(Batch):
+    """Records with the labels and the rate by which a network is to learn from them.
+
+    Attributes:
+        targets: the class of each record, [B], or the shares of all classes in it, [B, classes].
+        rate: of plain SGD, a number.
+    """
+
+    targets: Tensor
+    rate: Tensor
+
+    def detached(self, *, live: bool = False) -> "Lesson":
+        """The same without a past; what is a real number can be differentiated by if it is `live`."""
+        inputs, targets = (
+            part.detach().requires_grad_(live and part.is_floating_point())
+            for part in (self.inputs, self.targets)
+        )
+        return replace(self, inputs=inputs, targets=targets)

@@ -1,5 +1,6 @@
 """A method as the engine runs it: a synthetic set, encoders, and one or more objectives."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -11,7 +12,7 @@ from lqm.condensed import CondensedSet
 from lqm.engine import Metrics
 from lqm.engine.randomness import seeded
 from lqm.methods.encoders import Encoders
-from lqm.methods.objectives import Objective
+from lqm.methods.objectives import Loss
 from lqm.methods.problem import Problem
 from lqm.methods.synthetic import Synthetic
 from lqm.methods.targets import Target, Targets
@@ -20,11 +21,17 @@ from lqm.utils.errors import DivergedError
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """One objective with the targets that it is given; its loss is logged under a name."""
+    """One objective with the targets that it is given.
 
-    objective: Objective
+    Attributes:
+        name: under which its loss is logged.
+        threshold: above which a loss leads to no update.
+    """
+
+    objective: Loss
     targets: Targets
     name: str = "loss"
+    threshold: float = math.inf
 
 
 class Sketcher(Protocol):
@@ -76,22 +83,24 @@ class Condensation:
             for round_ in range(self._rounds):
                 for part in self.passes:
                     target = part.targets.at(i, round_)
-                    losses = self._descend(part.objective, target)
+                    losses = self._descend(part, target)
                     metrics |= {part.name: losses.mean().item(), **target.encoder.metrics}
                 if self._encoders:
                     self._encoders.after(i * self._rounds + round_, self.synthetic)
-        return metrics
+        return metrics | self.synthetic.metrics
 
-    def _descend(self, objective: Objective, target: Target) -> Tensor:
+    def _descend(self, part: Pass, target: Target) -> Tensor:
         """Update S once, or once for each group of classes; gives the loss of each class."""
         found = []
         for place, group in enumerate(target.groups):
             synthetic = self.synthetic.batch(group.classes, group.transforms)
             with target.in_use():
-                losses = objective.loss(target.encoder, group.target, synthetic)
+                losses = part.objective.loss(target.encoder, group.target, synthetic)
             self._require_finite(losses, group.classes)
-            losses.sum().backward()
             found.append(losses.detach())
+            if losses.sum() > part.threshold:
+                continue
+            losses.sum().backward()
             if self._per_class or place == len(target.groups) - 1:
                 self.synthetic.update()
         return torch.cat(found)

@@ -97,6 +97,11 @@ class Synthetic(ABC):
     learnables: Sequence[Learnable]
     counts: Sequence[int]
 
+    @property
+    def metrics(self) -> dict[str, float]:
+        """What is worth logging about it."""
+        return {}
+
     @abstractmethod
     def batch(self, classes: Sequence[int], transforms: Sequence[Any] = ()) -> Batch:
         """The records of some classes, each class under its transform if there are any."""

@@ -28,10 +28,17 @@ class Images:
     """Labelled images in main memory: [N, C, H, W], and class numbers, [N].
 
     Pixels are uint8, or float32 in [0, 1]; `pixels` gives the latter for either.
+
+    Attributes:
+        soft_labels: the shares of all classes that networks are to answer, [N, classes], if they are not to
+            answer the class.
+        learning_rate: that networks are to learn them at, if they have one of their own.
     """
 
     images: Tensor = field(repr=False)
     labels: Tensor = field(repr=False)
+    soft_labels: Tensor | None = field(default=None, repr=False)
+    learning_rate: float | None = None
 
     def __post_init__(self) -> None:
         images, labels = (torch.as_tensor(part).detach().cpu() for part in (self.images, self.labels))
@@ -48,9 +55,13 @@ class Images:
 
     def add_to(self, digest: "hashlib._Hash") -> None:
         """Let images and labels go into a hash."""
-        for tensor in (self.images, self.labels):
+        for tensor in (self.images, self.labels, self.soft_labels):
+            if tensor is None:
+                continue
             digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
             digest.update(tensor.contiguous().numpy().data)
+        if self.learning_rate is not None:
+            digest.update(repr(self.learning_rate).encode())
 
     def places_by_class(self, classes: int) -> tuple[Tensor, ...]:
         """The places of the images of each class, in order; in time by the number of images."""

@@ -1,4 +1,4 @@
-"""What is matched: features, class scores or gradients; each split into a target and a loss."""
+"""What is matched: features, class scores, gradients or trajectories; each has a loss beside a target."""
 
 from collections.abc import Iterable
 from typing import Any, Protocol
@@ -12,13 +12,17 @@ from lqm.methods.batch import Batch
 Samples = list[list[Tensor]]
 
 
-class Objective(Protocol):
-    """Two halves: only the second is differentiated."""
+class Loss(Protocol):
+    """The half of an objective that is differentiated."""
+
+    def loss(self, encoder: Any, target: Any, synthetic: Any) -> Tensor:
+        """One loss a class, [C], or one for all of them, [1]; differentiable in what is learned."""
+        ...
+
+
+class Objective(Loss, Protocol):
+    """Two halves: only the loss is differentiated."""
 
     def target(self, encoder: Any, batches: Iterable[Batch], draws: torch.Generator) -> Any:
         """What the real records of some classes leave behind; no gradient."""
-        ...
-
-    def loss(self, encoder: Any, target: Any, synthetic: Batch) -> Tensor:
-        """One loss a class, [C], differentiable in the synthetic records."""
         ...
