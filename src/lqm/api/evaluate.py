@@ -143,6 +143,7 @@ def evaluate(
     evaluator = evaluator_of(condensed)
     chosen, baselines, makers = asked_of(evaluator, protocol, networks, baselines, repeats)
     rules = repeated(chosen or evaluator.protocol_of(condensed), repeats)
+    evaluator.require_suited(condensed, rules)
     makers = makers or {rules.network: None}
     data = real_data_of(evaluator, condensed, source, data_dir, max_memory)
     for name, maker in makers.items():

@@ -1,6 +1,6 @@
 """From a request to a condensation that is ready to begin: the same for every kind of data."""
 
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +104,7 @@ def plan_condensation(request: CondenseRequest, device: torch.device, scratch: P
             "recipe": recipe.name,
             "steps": steps,
             "origin": source.origin,
-            "evaluation": asdict(domain.evaluator.protocols[recipe.protocol]),
+            "evaluation": domain.evaluator.protocols[recipe.protocol].record,
             "environment": environment(device) | dict(prepared.compute),
         },
         title=titled(recipe.method, matched),

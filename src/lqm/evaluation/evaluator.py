@@ -50,6 +50,7 @@ class Evaluator:
             that is no sign of a condensation that failed.
         more_baselines: further sets of real records, which are scored only if they are named.
         remedies: what to try where condensing has gained nothing.
+        require_suited: refuses a condensed set that a protocol would not train on as it is meant to be.
     """
 
     what: str
@@ -69,6 +70,7 @@ class Evaluator:
     lengths: Callable[[Any, Any], list[Lengths]] | None = None
     more_baselines: tuple[str, ...] = ()
     remedies: str = "more steps, another learning_rate or another method"
+    require_suited: Callable[[Any, Any], None] = lambda condensed, protocol: None
 
     def protocol_of(self, condensed: CondensedSet) -> Protocol:
         """The protocol that a set asks for."""
@@ -156,7 +158,7 @@ class Evaluator:
 
 def entry_of(protocol: Protocol, seed: int, found: Score, compute: Compute | None) -> dict[str, Any]:
     """A score as a manifest stores it."""
-    entry = {"protocol": asdict(protocol), "seed": seed, "accuracy": found.accuracy, **found.stored}
+    entry = {"protocol": protocol.record, "seed": seed, "accuracy": found.accuracy, **found.stored}
     return entry | ({"compute": asdict(compute)} if compute else {})
 
 

@@ -1,6 +1,6 @@
 """How networks are trained and tested."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
 
 from lqm.utils.sentences import counted
@@ -19,6 +19,7 @@ class Protocol:
     """
 
     records: ClassVar[str]
+    later: ClassVar[tuple[str, ...]] = ()
 
     name: str
     epochs: int
@@ -31,9 +32,13 @@ class Protocol:
     def __str__(self) -> str:
         over = f", mean ± sample standard deviation over {self.networks} networks" * (self.networks > 1)
         return (
-            f"{self.name}: {self.networks} fresh {self.kind}, "
-            f"{self.epochs} epochs each at rate {self.learning_rate:g}{over}"
+            f"{self.name}: {self.networks} fresh {self.kind}, {self.epochs} epochs each at {self.rate}{over}"
         )
+
+    @property
+    def rate(self) -> str:
+        """The learning rate in words."""
+        return f"rate {self.learning_rate:g}"
 
     @property
     def kind(self) -> str:
@@ -44,7 +49,13 @@ class Protocol:
     def rules(self) -> dict[str, Any]:
         """All that the score of one network follows from."""
         counts = ("name", "networks", "full_networks")
-        return {name: rule for name, rule in asdict(self).items() if name not in counts}
+        return {name: rule for name, rule in self.record.items() if name not in counts}
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """All of it, but for rules that came later and are as they always were."""
+        usual = {field.name: field.default for field in fields(self) if field.name in self.later}
+        return {name: rule for name, rule in asdict(self).items() if name not in usual or rule != usual[name]}
 
     def epochs_for(self, records: int, *, full: bool = False) -> int:
         """Epochs on a set of so many records, or on the `full` training set."""

@@ -46,6 +46,21 @@ def augment(images: Tensor, *drawn: AugmentationParameters) -> Tensor:
     return images
 
 
+def cutmix(images: Tensor, labels: Tensor, draws: torch.Generator) -> tuple[Tensor, Tensor]:
+    """One box of each image is that of another, and its label is shared by area (Yun et al. 2019)."""
+    size = images.shape[-1]
+    share, down, right = torch.rand(3, generator=draws).tolist()
+    half = round(size * (1 - share) ** 0.5 / 2)
+    centre = [int(size * place) for place in (down, right)]
+    top, left = (max(0, place - half) for place in centre)
+    bottom, end = (min(size, place + half) for place in centre)
+    other = torch.randperm(len(images), generator=draws).to(images.device)
+    mixed = images.clone()
+    mixed[:, :, top:bottom, left:end] = images[other, :, top:bottom, left:end]
+    kept = 1 - (bottom - top) * (end - left) / size**2
+    return mixed, kept * labels + (1 - kept) * labels[other]
+
+
 def _parameters(operation: str, generator: torch.Generator, rows: int) -> AugmentationParameters:
     return AugmentationParameters(operation, torch.rand(rows, NUMBERS[operation], generator=generator))
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import ceil
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -20,7 +20,8 @@ from lqm.evaluation.scores import finding
 from lqm.images.baselines import BASELINES, baseline
 from lqm.images.networks import NETWORKS, Network, NetworkMaker, count_activations
 from lqm.images.sources import Images, ImageSource, load_source
-from lqm.images.training import latent_features, predict, train
+from lqm.images.training import Schedule, latent_features, predict, train
+from lqm.utils.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,18 @@ class EvaluationProtocol(Protocol):
     The schedule is the field's: epochs 0 to `epochs`, and after epoch `epochs // 2 + 1` a new optimiser
     with a tenth of the learning rate. The whole training set, on which that would take days, is learned by
     `full_networks` networks, each in about `full_steps` steps of the same schedule.
+
+    Attributes:
+        learned: whether a set with a learning rate of its own is learned at that.
+        schedule: `half`, the field's, or `fifths`: a fifth of the rate after two thirds and after five sixths
+            of the epochs, with the same optimiser (Kim et al. 2022, IDC).
+        augmentation: `one` operation for each image, or `several`: flip, color, and one of crop, scale and
+            rotate.
+        cutmix: the probability that a batch is mixed by CutMix.
     """
 
     records: ClassVar[str] = "images"
+    later: ClassVar[tuple[str, ...]] = ("learned", "schedule", "augmentation", "cutmix")
 
     network: str = "convnet"
     full_networks: int = 5
@@ -41,6 +51,10 @@ class EvaluationProtocol(Protocol):
     full_steps: int = 40_000
     momentum: float = 0.9
     batch: int = 256
+    learned: bool = False
+    schedule: Schedule = "half"
+    augmentation: Literal["one", "several"] = "one"
+    cutmix: float = 0.0
 
     @property
     def kind(self) -> str:
@@ -48,17 +62,38 @@ class EvaluationProtocol(Protocol):
         known = self.network.partition(":")[0] in NETWORKS
         return NETWORKS.describe(self.network) if known else self.network.removeprefix("own:")
 
+    @property
+    def rate(self) -> str:
+        """The learning rate in words."""
+        return f"the set's own rate ({self.learning_rate:g} if it has none)" if self.learned else super().rate
+
     def epochs_for(self, records: int, *, full: bool = False) -> int:
         """Epochs on a set of so many images; fewer on a large `full` training set."""
         return min(self.epochs, ceil(self.full_steps / ceil(records / self.batch))) if full else self.epochs
 
 
+_IDC: dict[str, Any] = {"schedule": "fifths", "augmentation": "several", "cutmix": 0.5}
 PROTOCOLS = {
     protocol.name: protocol
     for protocol in (
         EvaluationProtocol("field-1000", epochs=1000, networks=5),
         EvaluationProtocol("field-2000", epochs=2000, networks=5),
         EvaluationProtocol("datadam-1800", epochs=1800, networks=10, batch=64),
+        EvaluationProtocol("dsa-1000", epochs=1000, networks=5),
+        EvaluationProtocol("learned-1000", epochs=1000, networks=5, learned=True),
+        EvaluationProtocol("soft-1000", epochs=1000, networks=5, batch=128, learned=True),
+        EvaluationProtocol("idc-1000", epochs=1000, networks=5, batch=64, **_IDC),
+        EvaluationProtocol("idc-1500", epochs=1500, networks=5, batch=64, **_IDC),
+        EvaluationProtocol(
+            "learned-200",
+            200,
+            4,
+            "convnet:width=32",
+            full_networks=2,
+            full_steps=2000,
+            learning_rate=0.1,
+            learned=True,
+        ),
         EvaluationProtocol(
             "quick-200", 200, 4, "convnet:width=32", full_networks=2, full_steps=2000, learning_rate=0.1
         ),
@@ -107,12 +142,24 @@ def teach(
             images,
             source,
             epochs=protocol.epochs_for(len(images.labels), full=full),
-            learning_rate=images.learning_rate or protocol.learning_rate,
+            learning_rate=(images.learning_rate if protocol.learned else None) or protocol.learning_rate,
             momentum=protocol.momentum,
             weight_decay=protocol.weight_decay,
             batch=protocol.batch,
             draws=generator(seed, "evaluation batches", index),
+            schedule=protocol.schedule,
+            several=protocol.augmentation == "several",
+            mixed=protocol.cutmix,
             compute=compute,
+        )
+
+
+def _require_suited(condensed: CondensedImages, protocol: EvaluationProtocol) -> None:
+    if condensed.learning_rate is not None and not protocol.learned:
+        able = ", ".join(name for name, each in PROTOCOLS.items() if each.learned)
+        raise ConfigError(
+            f"this set was learned with a rate of its own, {condensed.learning_rate:.4g}, which protocol "
+            f"'{protocol.name}' would not use; use {able}"
         )
 
 
@@ -187,6 +234,7 @@ IMAGES = Evaluator(
     find_source=load_source,
     fresh_network=fresh_network,
     as_records=_as_records,
+    require_suited=_require_suited,
     baseline=lambda name, condensed, source, protocol, seed, device: baseline(
         name, source, condensed.manifest["per_class"], seed, protocol.network, device
     ),

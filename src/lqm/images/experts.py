@@ -9,11 +9,12 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from lqm.engine.randomness import generator, seeded
-from lqm.images.augment import augment, draw_several
+from lqm.images.augment import augment, cutmix, draw_several
 from lqm.images.methods.settings import NetworkSpec
 from lqm.images.networks import Embedding, Encoder, Logits
 from lqm.images.problem import ImageProblem
 from lqm.images.students import State, Student, below, draw_real
+from lqm.images.training import fifths
 from lqm.utils.errors import ArtifactError
 from lqm.utils.sentences import reason
 from lqm.utils.settings import Count, Positive, Share
@@ -131,7 +132,7 @@ def _stage(network: int, number: int) -> int:
 def _decay(settings: ExpertSettings, epoch: int, epochs: int) -> float:
     if settings.schedule == "constant":
         return 1.0
-    return float(0.2 ** ((3 * epoch >= 2 * epochs) + (6 * epoch >= 5 * epochs)))
+    return fifths(epoch, epochs)
 
 
 def epoch(
@@ -146,20 +147,5 @@ def epoch(
         if settings.augmentation == "color-crop":
             shown = augment(shown, *draw_several(operations, draws, rows=len(shown)))
         if settings.cutmix and float(torch.rand((), generator=draws)) < settings.cutmix:
-            shown, labels = _cutmix(shown, F.one_hot(labels, problem.classes).float(), draws)
+            shown, labels = cutmix(shown, F.one_hot(labels, problem.classes).float(), draws)
         yield shown, labels
-
-
-def _cutmix(images: Tensor, labels: Tensor, draws: torch.Generator) -> tuple[Tensor, Tensor]:
-    """One box of each image is that of another, and its label is shared by area (Yun et al. 2019)."""
-    size = images.shape[-1]
-    share, down, right = torch.rand(3, generator=draws).tolist()
-    half = round(size * (1 - share) ** 0.5 / 2)
-    centre = [int(size * place) for place in (down, right)]
-    top, left = (max(0, place - half) for place in centre)
-    bottom, end = (min(size, place + half) for place in centre)
-    other = torch.randperm(len(images), generator=draws).to(images.device)
-    mixed = images.clone()
-    mixed[:, :, top:bottom, left:end] = images[other, :, top:bottom, left:end]
-    kept = 1 - (bottom - top) * (end - left) / size**2
-    return mixed, kept * labels + (1 - kept) * labels[other]

@@ -1,15 +1,19 @@
 """Training a network on images, as the field does, and its features and predictions afterwards."""
 
+from typing import Literal
+
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from lqm.engine.compute import Compute
-from lqm.images.augment import augment, draw
+from lqm.images.augment import augment, cutmix, draw, draw_several
 from lqm.images.networks import Embedding, Encoder, Logits, Network, Readout, encoder_factory
 from lqm.images.sources import Images, ImageSource
 
 # Pixels of a set that is kept normalised, and images that are normalised at a time.
+Schedule = Literal["half", "fifths"]
+
 _RESIDENT, _NORMALISED = 2**24, 1024
 
 
@@ -24,12 +28,29 @@ def train(
     weight_decay: float,
     batch: int,
     draws: torch.Generator,
+    schedule: Schedule = "half",
+    several: bool = False,
+    mixed: float = 0.0,
     compute: Compute | None = None,
 ) -> None:
-    """Train for epochs 0 to `epochs`, at a tenth of the rate after epoch `epochs // 2 + 1`.
+    """Train a network on images, which are augmented with parameters of each image's own.
 
-    The lower rate comes with a new optimiser, which has no momentum yet. Each batch is augmented by one
-    operation, with parameters of its own for each image.
+    Args:
+        network: that is trained, in place.
+        labelled: what it learns from; by soft labels where there are any.
+        source: how images are normalised and augmented.
+        epochs: by `half`, epochs 0 to `epochs`, at a tenth of the rate after epoch `epochs // 2 + 1`, which
+            comes with a new optimiser that has no momentum yet; by `fifths`, so many epochs, at a fifth of
+            the rate after two thirds and after five sixths of them.
+        learning_rate: of SGD at first.
+        momentum: of SGD.
+        weight_decay: of SGD.
+        batch: images in a step.
+        draws: gives order and augmentation.
+        schedule: of the rate.
+        several: whether an image undergoes several operations, in place of one.
+        mixed: the probability that a batch is mixed by CutMix.
+        compute: how the network is run.
     """
 
     def optimizer(rate: float) -> torch.optim.SGD:
@@ -42,22 +63,43 @@ def train(
     # A small set is normalised once and for all.
     small = labelled.images.numel() <= _RESIDENT
     resident = source.normalised(labelled.images.to(device)) if small else None
+    operations = [name for name in source.augmentation if not (mixed and name == "cutout")]
     current = optimizer(learning_rate)
-    for epoch in range(epochs + 1):
+    for epoch in range(epochs + (schedule == "half")):
+        if schedule == "fifths":
+            current.param_groups[0]["lr"] = learning_rate * fifths(epoch, epochs)
         for chosen in torch.randperm(len(labels), generator=draws).split(batch):
-            drawn = draw(source.augmentation, draws, rows=len(chosen))
+            wanted = labels[chosen.to(device)]
+            drawn = (
+                draw_several(operations, draws, rows=len(chosen))
+                if several
+                else [draw(source.augmentation, draws, rows=len(chosen))]
+            )
             images = (
                 source.normalised(labelled.images[chosen].to(device))
                 if resident is None
                 else resident[chosen.to(device)]
             )
-            (logits,) = encoder.readouts(augment(images, drawn))
-            loss = F.cross_entropy(logits, labels[chosen.to(device)])
+            images = augment(images, *drawn)
+            if mixed and float(torch.rand((), generator=draws)) < mixed:
+                images, wanted = cutmix(images, _shares(wanted, len(source.class_names)), draws)
+            (logits,) = encoder.readouts(images)
+            loss = F.cross_entropy(logits, wanted)
             current.zero_grad()
             loss.backward()
             current.step()
-        if epoch == epochs // 2 + 1:
+        if schedule == "half" and epoch == epochs // 2 + 1:
             current = optimizer(learning_rate * 0.1)
+
+
+def fifths(epoch: int, epochs: int) -> float:
+    """What is left of the rate in an epoch: a fifth after two thirds, and again after five sixths."""
+    return float(0.2 ** ((3 * epoch >= 2 * epochs) + (6 * epoch >= 5 * epochs)))
+
+
+def _shares(labels: Tensor, classes: int) -> Tensor:
+    """Labels as shares of all classes, [B, classes]."""
+    return labels if labels.is_floating_point() else F.one_hot(labels, classes).float()
 
 
 def latent_features(

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
@@ -65,7 +64,7 @@ def _by_step(origin: Origin, runs: Sequence[Along]) -> Figure:
     real = [
         bar
         for standing in standings(origin.cases)
-        if asdict(standing.protocol) == protocol
+        if standing.protocol.record == protocol
         for bar in standing.bars
         if bar.training_set == "full" or (bar.training_set == "random" and bar.records in sizes)
     ]
