@@ -1,5 +1,7 @@
 """A bank of experts as files: extended, mended, refused."""
 
+import json
+
 import pytest
 
 from lqm.api.experts import experts
@@ -80,6 +82,27 @@ def test_other_settings_are_refused(digits, tmp_path):
     make(digits, tmp_path, 1, 1)
     with pytest.raises(ConfigError, match="batch"):
         make(digits, tmp_path, 1, 1, batch=50)
+    with pytest.raises(ConfigError, match=r"momentum = 0\.9, not 0\.0"):
+        make(digits, tmp_path, 1, 1, momentum=0)
+
+
+def test_a_bank_of_a_version_with_fewer_settings_is_used_and_goes_on(digits, tmp_path):
+    """Settings at what held before they were there are not recorded, so that nothing has changed."""
+    make(digits, tmp_path / "bank", 1, 1, momentum=0.9, optimizer="sgd", rho=0.01)
+    record = json.loads((tmp_path / "bank" / "run.json").read_text())["config"]["experts"]
+    old = ["network", "batch", "learning_rate", "schedule", "augmentation", "cutmix"]
+    assert list(record["settings"]) == old
+    before = contents(tmp_path / "bank")
+    make(digits, tmp_path / "bank", 1, 2)
+    assert before.items() <= contents(tmp_path / "bank").items()
+    assert Experts(tmp_path / "bank").epochs == 2
+
+
+def test_what_is_not_as_before_is_recorded(digits, tmp_path):
+    make(digits, tmp_path, 1, 1, optimizer="gsam", alpha=1.0)
+    record = json.loads((tmp_path / "run.json").read_text())["config"]["experts"]["settings"]
+    assert (record["optimizer"], record["alpha"]) == ("gsam", 1.0)
+    assert make(digits, tmp_path, 2, 2, optimizer="gsam", alpha=1.0).networks == 2
 
 
 @pytest.mark.parametrize(

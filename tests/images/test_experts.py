@@ -1,5 +1,7 @@
 """Experts against a plain training loop with the same draws."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -7,7 +9,11 @@ from safetensors.torch import load_file
 
 from lqm.api.experts import experts
 from lqm.engine.randomness import generator, seeded
+from lqm.images.augment import augment, draw
+from lqm.images.experts import ExpertSettings, snapshot
+from lqm.images.experts import epoch as epoch_of
 from lqm.images.networks import make_network
+from lqm.images.problem import ImageProblem
 
 NETWORK = "convnet:width=4:depth=2"
 SEED, BATCH, RATE = 4, 100, 0.05
@@ -37,11 +43,11 @@ def weights_in(stored):
     }
 
 
-def plain_training(source, network, epochs, rates):
+def plain_training(source, network, epochs, rates, momentum=0.9, weight_decay=5e-4):
     """One training without a stop; yields the weights before it and after each epoch."""
     with seeded(SEED, "trajectory", network):
         model = make_network(NETWORK, source.shape, 10)
-    optimizer = torch.optim.SGD(model.parameters(), RATE, momentum=0.9, weight_decay=5e-4)
+    optimizer = torch.optim.SGD(model.parameters(), RATE, momentum=momentum, weight_decay=weight_decay)
     yield {name: part.clone() for name, part in model.state_dict().items()}
     images, labels = source.normalised(source.train.images), source.train.labels
     for epoch in range(epochs):
@@ -89,7 +95,59 @@ def test_experts_learn_and_count_how_often_they_were_right(digits, tmp_path):
     assert (named == digits.test.labels).float().mean() > 0.5
 
 
-@pytest.mark.parametrize("settings", [{"augmentation": "color-crop"}, {"cutmix": 0.9}])
+def test_plain_sgd_has_no_momentum_and_no_decay(digits, tmp_path):
+    plain = {"momentum": 0.0, "weight_decay": 0.0}
+    make_bank(digits, tmp_path, networks=1, epochs=2, **plain)
+    for epoch, weights in enumerate(plain_training(digits, 0, 2, [RATE, RATE], **plain)):
+        found = read(tmp_path, 0, epoch)
+        assert not any(name.startswith("momentum") for name in found)
+        for name, part in weights_in(found).items():
+            torch.testing.assert_close(part, weights[name], atol=1e-6, rtol=1e-6)
+
+
+FLAT = {"optimizer": "gsam", "momentum": 0.0, "weight_decay": 0.0, "augmentation": "dsa", "rho": 0.1}
+
+
+@pytest.mark.parametrize("settings", [{}, FLAT])
+def test_snapshots_differ_and_each_leads_to_the_next_bit_for_bit(digits, tmp_path, settings):
+    bank = make_bank(digits, tmp_path, networks=1, epochs=3, **settings)
+    shots = [read(tmp_path, 0, epoch) for epoch in range(4)]
+    # A bias before an instance norm has a gradient of rounding errors alone.
+    names = [name for name, part in shots[0].items() if name.startswith("weights.") and part.ndim > 1]
+    assert all(not one[name].equal(next_[name]) for one, next_ in pairwise(shots) for name in names)
+    problem = ImageProblem(
+        class_names=digits.class_names,
+        counts=(1,) * 10,
+        seed=SEED,
+        device=torch.device("cpu"),
+        source=digits,
+    )
+    chosen = ExpertSettings(network=NETWORK, batch=BATCH, learning_rate=RATE, **settings)
+    for epoch in (1, 2, 3):
+        again = snapshot(problem, chosen, 0, epoch, bank.snapshot(0, epoch - 1).tensors())
+        assert again.keys() == shots[epoch].keys()
+        assert all(tensor.equal(shots[epoch][name]) for name, tensor in again.items())
+
+
+def test_dsa_draws_one_operation_a_batch_with_parameters_of_each_image_s_own(digits):
+    problem = ImageProblem(
+        class_names=digits.class_names, counts=(1,) * 10, seed=0, device=torch.device("cpu"), source=digits
+    )
+    settings = ExpertSettings(batch=50, augmentation="dsa")
+    found = list(epoch_of(problem, settings, generator(0, "x"), 100))
+    draws = generator(0, "x")
+    chosen = torch.randperm(len(digits.train.labels), generator=draws)[:100].split(50)
+    for (images, labels), places in zip(found, chosen, strict=True):
+        expected = augment(
+            digits.normalised(digits.train.images[places]), draw(digits.augmentation, draws, rows=50)
+        )
+        assert images.equal(expected)
+        assert labels.equal(digits.train.labels[places])
+
+
+@pytest.mark.parametrize(
+    "settings", [{"augmentation": "color-crop"}, {"augmentation": "dsa"}, {"cutmix": 0.9}, {"momentum": 0.0}]
+)
 def test_augmentation_and_cutmix_change_the_training_but_not_its_beginning(digits, tmp_path, settings):
     make_bank(digits, tmp_path / "plain", networks=1, epochs=1)
     make_bank(digits, tmp_path / "changed", networks=1, epochs=1, **settings)

@@ -93,3 +93,13 @@ def test_layers_that_share_a_weight_can_be_saved(digits):
     student = Student(network)
     learn(student, digits, 1)
     assert save(student.state())
+
+
+def test_a_state_is_a_copy_which_later_learning_leaves_alone(digits):
+    student = Student(make(0))
+    learn(student, digits, 1)
+    state = student.state()
+    before = {name: tensor.clone() for name, tensor in state.items()}
+    learn(student, digits, 1, first=1)
+    assert all(tensor.equal(before[name]) for name, tensor in state.items())
+    assert not any(tensor.equal(before[name]) for name, tensor in student.state().items())

@@ -83,7 +83,7 @@ def train_experts(request: ExpertsRequest) -> Experts:
         request.compile or "auto",
         request.precision or "fp32",
         device,
-        activations=3.0 * images * activations,
+        activations=(6.0 if settings.optimizer == "gsam" else 3.0) * images * activations,
         before=recorded(request.out)["environment"],
     )
     problem = replace(problem, compute=compute)
@@ -91,14 +91,14 @@ def train_experts(request: ExpertsRequest) -> Experts:
     _require_extendable(request, settings)
     # A schedule is made for so many epochs, and none but a constant one can go on after them.
     length = {} if settings.schedule == "constant" else {"epochs": request.epochs}
-    config = {"source": source.record, "seed": request.seed, "settings": asdict(settings), **length}
+    config = {"source": source.record, "seed": request.seed, "settings": settings.record, **length}
     machine = environment(device) | asdict(compute)
     with BankWriter(Path(request.out), EXPERTS, config, machine) as writer:
         finished = writer.finished()
         keys = [(n, e) for n in range(request.networks) for e in range(request.epochs + 1)]
         missing = [key for key in keys if key not in finished]
         if request.show_progress:
-            for line in (f"experts: {as_text(asdict(settings))}", *notes):
+            for line in (f"experts: {as_text(settings.record)}", *notes):
                 warn(line)
             if len(missing) < len(keys):
                 warn(f"{len(keys) - len(missing)} of {len(keys)} snapshots are there already")
@@ -168,8 +168,16 @@ def experts_for(
 
 
 def _require_extendable(request: ExpertsRequest, settings: ExpertSettings) -> None:
-    """Refuse to train on after the end of a schedule."""
-    before = recorded(request.out)["config"].get(EXPERTS.entry, {}).get("epochs")
+    """Refuse to train on with other settings, or after the end of a schedule."""
+    config = recorded(request.out)["config"].get(EXPERTS.entry, {})
+    held = asdict(ExpertSettings()) | config.get("settings", asdict(settings))
+    for name, value in asdict(settings).items():
+        if held[name] != value:
+            raise ConfigError(
+                f"the experts in {request.out} were trained with {name} = {held[name]!r}, not {value!r}; "
+                "give what they were trained with, or another folder"
+            )
+    before = config.get("epochs")
     if settings.schedule != "constant" and before not in (None, request.epochs):
         raise ConfigError(
             f"the learning rate of the experts in {request.out} falls along {before} epochs (schedule = "
@@ -198,5 +206,5 @@ def _own_experts(request: Any, needed: ExpertsNeeded, source: Any, scratch: Path
         assert folder is not None
         return train_experts(replace(training, out=folder / "experts"))
 
-    record = {"networks": needed.networks, "epochs": needed.epochs, "settings": asdict(needed.settings)}
+    record = {"networks": needed.networks, "epochs": needed.epochs, "settings": needed.settings.record}
     return ExpertSource(trained, record)

@@ -1,7 +1,8 @@
 """Experts: networks that train on the real images, kept snapshot by snapshot."""
 
 from collections.abc import Callable, Iterator
-from typing import Literal
+from dataclasses import asdict, fields
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -9,7 +10,8 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from lqm.engine.randomness import generator, seeded
-from lqm.images.augment import augment, cutmix, draw_several
+from lqm.images.augment import augment, cutmix, draw, draw_several
+from lqm.images.flat import FlatGradients
 from lqm.images.methods.settings import NetworkSpec
 from lqm.images.networks import Embedding, Encoder, Logits
 from lqm.images.problem import ImageProblem
@@ -17,8 +19,10 @@ from lqm.images.students import State, Student, below, draw_real
 from lqm.images.training import fifths
 from lqm.utils.errors import ArtifactError
 from lqm.utils.sentences import reason
-from lqm.utils.settings import Count, Positive, Share
+from lqm.utils.settings import Count, NotNegative, Positive, Share
 
+# The settings that a bank has always had.
+_FIRST = ("network", "batch", "learning_rate", "schedule", "augmentation", "cutmix")
 # Of each network that learns for a sketch: snapshots, and batches from one to the next. A network of IDM's
 # queue learns from 600 batches in its life.
 SNAPSHOTS, SPACING = 20, 30
@@ -26,24 +30,47 @@ SNAPSHOTS, SPACING = 20, 30
 
 @dataclass(frozen=True, config={"extra": "forbid"})
 class ExpertSettings:
-    """How experts are trained: SGD with momentum 0.9 and weight decay 5e-4.
+    """How experts are trained.
 
     Attributes:
         network: such as `convnet:width=64:depth=2`.
         batch: real images of any class in a step.
         learning_rate: of the first epoch.
         schedule: `constant`, or a fifth of the rate after two thirds and after five sixths of the epochs.
-        augmentation: `none`, or color and crop with parameters of each image's own (as far as the source
-            allows them).
+        augmentation: `none`; `color-crop`: both; `dsa`: one operation for each batch. Each image has
+            parameters of its own, and operations that the source does not allow are left out.
         cutmix: the probability that a batch is mixed by CutMix.
+        momentum: of SGD.
+        weight_decay: of SGD.
+        optimizer: `sgd`, or `gsam`: SGD with the gradients of adaptive SAM and the surrogate gap.
+        rho: of `gsam`, the length of the step up.
+        alpha: of `gsam`, the weight of the surrogate gap.
     """
 
     network: NetworkSpec = "convnet"
     batch: Count = 256
     learning_rate: Positive = 0.01
     schedule: Literal["constant", "fifths"] = "constant"
-    augmentation: Literal["none", "color-crop"] = "none"
+    augmentation: Literal["none", "color-crop", "dsa"] = "none"
     cutmix: Share = 0.0
+    momentum: Share = 0.9
+    weight_decay: NotNegative = 5e-4
+    optimizer: Literal["sgd", "gsam"] = "sgd"
+    rho: NotNegative = 0.01
+    alpha: NotNegative = 0.3
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The settings for a configuration; a later one only if it is not what held before there was one.
+
+        So a bank that an earlier version began goes on.
+        """
+        defaults = {field.name: field.default for field in fields(self) if field.name not in _FIRST}
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in defaults or value != defaults[name]
+        }
 
 
 def snapshot(
@@ -70,6 +97,9 @@ def snapshot(
     student = Student(
         problem.fresh_network(settings.network, "trajectory", network),
         problem.encoder_factory(settings.network, Logits),
+        momentum=settings.momentum,
+        weight_decay=settings.weight_decay,
+        flat=FlatGradients(settings.rho, settings.alpha) if settings.optimizer == "gsam" else None,
     )
     if number == 0:
         return student.state()
@@ -146,6 +176,8 @@ def epoch(
         labels = source.train.labels[chosen].to(device)
         if settings.augmentation == "color-crop":
             shown = augment(shown, *draw_several(operations, draws, rows=len(shown)))
+        if settings.augmentation == "dsa":
+            shown = augment(shown, draw(source.augmentation, draws, rows=len(shown)))
         if settings.cutmix and float(torch.rand((), generator=draws)) < settings.cutmix:
             shown, labels = cutmix(shown, F.one_hot(labels, problem.classes).float(), draws)
         yield shown, labels

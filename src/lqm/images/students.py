@@ -9,6 +9,7 @@ from torch import Tensor
 
 from lqm.engine.compute import Compute
 from lqm.engine.optimizers import load_moments, save_moments
+from lqm.images.flat import FlatGradients
 from lqm.images.networks import EncoderFactory, Logits, Network
 from lqm.images.sources import ImageSource
 
@@ -20,13 +21,28 @@ _MOMENTUM = "momentum.{name}"
 class Student:
     """A network, the optimiser that trains it, and how often it was right on what it has learned from.
 
-    The optimiser is the field's: SGD at rate 0.01 with momentum 0.9 and weight decay 5e-4.
+    Args:
+        network: the network.
+        logits: how it is run.
+        momentum: of SGD, which begins at a rate of 0.01; the default is the field's.
+        weight_decay: the same.
+        flat: what SGD gets in place of the gradients, if not these themselves.
     """
 
-    def __init__(self, network: Network, logits: EncoderFactory | None = None) -> None:
-        self.network = network
+    def __init__(
+        self,
+        network: Network,
+        logits: EncoderFactory | None = None,
+        *,
+        momentum: float = 0.9,
+        weight_decay: float = 5e-4,
+        flat: FlatGradients | None = None,
+    ) -> None:
+        self.network, self._flat = network, flat
         self._logits = (logits or EncoderFactory(Logits, Compute())).of(network.train())
-        self._optimizer = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
+        self._optimizer = torch.optim.SGD(
+            network.parameters(), lr=0.01, momentum=momentum, weight_decay=weight_decay
+        )
         self._right = self._seen = 0
 
     @property
@@ -47,6 +63,10 @@ class Student:
         loss = F.cross_entropy(logits, labels)
         self._optimizer.zero_grad()
         loss.backward()
+        if self._flat:
+            self._flat.replace(
+                self.network, lambda: F.cross_entropy(self._logits.readouts(images)[0], labels)
+            )
         self._optimizer.step()
         wanted = labels.argmax(dim=1) if labels.is_floating_point() else labels
         self._right += int((logits.argmax(dim=1) == wanted).sum())
@@ -67,10 +87,11 @@ class Student:
 
     def state(self) -> State:
         """Weights, momentum and the two counts."""
-        # Copies, since layers that share a weight would else share memory in a file.
-        weights = {f"weights.{name}": tensor.clone() for name, tensor in self.network.state_dict().items()}
+        weights = {f"weights.{name}": tensor for name, tensor in self.network.state_dict().items()}
         momentum = save_moments(self._optimizer, dict(self.network.named_parameters()), _MOMENTUM)
-        return weights | momentum | {"counts": torch.tensor([self._right, self._seen])}
+        # Copies: the network may learn on, and layers that share a weight would else share memory in a file.
+        copies = {name: tensor.clone() for name, tensor in (weights | momentum).items()}
+        return copies | {"counts": torch.tensor([self._right, self._seen])}
 
     def load_state(self, state: State) -> None:
         """Load weights, momentum and counts."""
