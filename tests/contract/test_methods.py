@@ -76,7 +76,15 @@ def test_a_state_taken_up_again_goes_on_bit_for_bit(methods, domain, method, dis
 def test_the_loss_falls(methods, domain, method, distance):
     """Measured on encoders and batches that no step has used, at ten times the paper's rate."""
     (rate,) = [f.default for f in fields(SPECS[domain, method].settings) if f.name == "learning_rate"]
-    plain = {"init": "noise", "class_weight": 0, "mosaic": 1, "outer": 1, "width": 64}
+    plain = {
+        "init": "noise",
+        "class_weight": 0,
+        "mosaic": 1,
+        "outer": 1,
+        "width": 64,
+        "rate": 0.1,
+        "student_steps": 8,
+    }
     learner = methods.build(domain, method, distance, learning_rate=10 * rate, **plain)
     before = unseen_loss(learner)
     for first in range(0, 60, 10):

@@ -6,6 +6,7 @@ import re
 import shutil
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -25,7 +26,7 @@ from lqm.utils.files import write_atomically
 from lqm.utils.names import choose
 from lqm.utils.paths import as_path
 
-_CLASSES = "classes.json"
+_CLASSES, _TRAINING = "classes.json", "training.json"
 # What some file system takes for something else, control characters, and halves of what is no text.
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f/\\:*?"<>|\ud800-\udfff]')
 _LONGEST_NAME = 60
@@ -114,12 +115,27 @@ def _write_folder(condensed: CondensedImages, path: Path) -> None:
         ]
         listed = json.dumps(classes, indent=2, ensure_ascii=False) + "\n"
         (partial / _CLASSES).write_bytes(listed.encode(errors="backslashreplace"))
+        if condensed.learning_rate is not None:
+            (partial / _TRAINING).write_text(json.dumps(_training(condensed, folders), indent=2) + "\n")
         if path.exists():
             path.rmdir()
         partial.rename(path)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
+
+
+def _training(condensed: CondensedImages, folders: Sequence[str]) -> dict[str, Any]:
+    """What a folder of images does not say: the rate to learn at, and the soft labels of each file."""
+    found: dict[str, Any] = {"learning_rate": condensed.learning_rate}
+    if condensed.soft_labels is not None:
+        counts = Counter[int]()
+        files: dict[str, list[float]] = {}
+        for label, shares in zip(condensed.records()[1].tolist(), condensed.targets().tolist(), strict=True):
+            files[f"{folders[label]}/{counts[label]:05}.png"] = shares
+            counts[label] += 1
+        found["soft_labels"] = files
+    return found
 
 
 def _save_npz(path: Path, class_names: Sequence[str], **arrays: NDArray[Any]) -> None:
@@ -129,15 +145,25 @@ def _save_npz(path: Path, class_names: Sequence[str], **arrays: NDArray[Any]) ->
 
 
 def _write_npz(condensed: CondensedImages, path: Path) -> None:
-    """Images float32 [R, C, H, W] in [0, 1], labels int64 [R], class_names, and mean and std to normalise."""
+    """Images float32 [R, C, H, W] in [0, 1], labels int64 [R], class_names, and mean and std to normalise.
+
+    With soft_labels float32 [R, classes] and a learning_rate where a set has them.
+    """
     images, labels = condensed.records()
     mean, std = (np.array(condensed.preprocessing[name], np.float32) for name in ("mean", "std"))
-    names = condensed.class_names
-    _save_npz(path, names, images=images.float().numpy(), labels=labels.long().numpy(), mean=mean, std=std)
+    arrays = {"images": images.float().numpy(), "labels": labels.long().numpy(), "mean": mean, "std": std}
+    if condensed.learning_rate is not None:
+        arrays["learning_rate"] = np.array(condensed.learning_rate, np.float32)
+    if condensed.soft_labels is not None:
+        arrays["soft_labels"] = condensed.targets().numpy()
+    _save_npz(path, condensed.class_names, **arrays)
 
 
 def _write_parquet(condensed: CondensedImages, path: Path) -> None:
-    """Columns `image`, a PNG file and its name, and `label`; class names where Hugging Face looks."""
+    """Columns `image`, a PNG file and its name, and `label`; class names where Hugging Face looks.
+
+    Where a set has them, a column `soft_label`, and the learning rate among the metadata.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -146,23 +172,32 @@ def _write_parquet(condensed: CondensedImages, path: Path) -> None:
         "image": {"_type": "Image"},
         "label": {"names": list(condensed.class_names), "_type": "ClassLabel"},
     }
-    schema = pa.schema(
-        {"image": pa.struct({"bytes": pa.binary(), "path": pa.string()}), "label": pa.int64()},
-        metadata={"huggingface": json.dumps({"info": {"features": features}})},
-    )
+    kinds = {"image": pa.struct({"bytes": pa.binary(), "path": pa.string()}), "label": pa.int64()}
     labelled = [{"bytes": as_png(image), "path": f"{i:05}.png"} for i, image in enumerate(images)]
+    columns = {"image": labelled, "label": labels.tolist()}
+    if condensed.soft_labels is not None:
+        kinds["soft_label"], columns["soft_label"] = pa.list_(pa.float32()), condensed.targets().tolist()
+        features["soft_label"] = {"feature": {"dtype": "float32", "_type": "Value"}, "_type": "Sequence"}
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    if condensed.learning_rate is not None:
+        metadata["learning_rate"] = repr(condensed.learning_rate)
     buffer = BytesIO()
-    pq.write_table(pa.table({"image": labelled, "label": labels.tolist()}, schema=schema), buffer)
+    pq.write_table(pa.table(columns, schema=pa.schema(kinds, metadata=metadata)), buffer)
     write_atomically(path, buffer.getvalue())
 
 
 def _write_torch(condensed: CondensedImages, path: Path) -> None:
-    """Tensors `images` and `labels` as `dataset()` gives them, with names and preprocessing as JSON."""
+    """Tensors `images` and `labels` as `dataset()` gives them, with names and preprocessing as JSON.
+
+    Soft labels are float32 [R, classes]; a learning rate is among the metadata.
+    """
     images, labels = condensed.dataset().tensors
     metadata = {
         "class_names": json.dumps(condensed.class_names),
         "preprocessing": json.dumps(condensed.preprocessing),
     }
+    if condensed.learning_rate is not None:
+        metadata["learning_rate"] = repr(condensed.learning_rate)
     tensors = {"images": images.contiguous(), "labels": labels.contiguous()}
     write_atomically(path, save_tensors(tensors, metadata))
 

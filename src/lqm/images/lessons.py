@@ -73,7 +73,7 @@ class SyntheticLessons(SyntheticImages):
 
     def update(self) -> None:
         """One update of everything that is learned, then of the average."""
-        average = self._averaged()
+        average = self._averaged().clone()
         super().update()
         if self._lesson.ema:
             self._average = average.lerp(self.images.detach(), 1 - self._lesson.ema)

@@ -11,6 +11,7 @@ from torch import Tensor
 from lqm.condensed import CondensedSet
 from lqm.engine import Metrics
 from lqm.engine.randomness import seeded
+from lqm.methods.batch import Batch
 from lqm.methods.encoders import Encoders
 from lqm.methods.objectives import Loss
 from lqm.methods.problem import Problem
@@ -96,7 +97,7 @@ class Condensation:
             synthetic = self.synthetic.batch(group.classes, group.transforms)
             with target.in_use():
                 losses = part.objective.loss(target.encoder, group.target, synthetic)
-            self._require_finite(losses, group.classes)
+            self._require_finite(losses, synthetic)
             found.append(losses.detach())
             if losses.sum() > part.threshold:
                 continue
@@ -105,16 +106,18 @@ class Condensation:
                 self.synthetic.update()
         return torch.cat(found)
 
-    def _require_finite(self, losses: Tensor, classes: Sequence[int]) -> None:
+    def _require_finite(self, losses: Tensor, synthetic: Batch) -> None:
+        """Refuse a loss that is no number; where classes share it, one whose records are none is named."""
         finite = losses.detach().isfinite()
-        if not finite.all():
-            worst = int(finite.float().argmin())
-            of = (
-                f" of class '{self.problem.class_names[classes[worst]]}'"
-                if len(losses) == len(classes)
-                else ""
+        if finite.all():
+            return
+        if shared := len(losses) < len(synthetic.classes):
+            finite = torch.stack(
+                [own.isfinite().all() for own in synthetic.by_class(synthetic.inputs.detach())]
             )
-            raise DivergedError(f"the loss{of} became {losses[worst].item()}")
+        worst = int(finite.float().argmin())
+        of = "" if finite.all() else f" of class '{self.problem.class_names[synthetic.classes[worst]]}'"
+        raise DivergedError(f"the loss{of} became {losses[0 if shared else worst].item()}")
 
     def state(self) -> dict[str, Tensor]:
         """The synthetic set and its moments, and what the encoders depend on."""

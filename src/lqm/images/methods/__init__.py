@@ -7,6 +7,7 @@ from lqm.images.methods.dm import DM
 from lqm.images.methods.gradients import DC, DCC, DSA, DSAC
 from lqm.images.methods.idc import IDC
 from lqm.images.methods.idm import IDM
+from lqm.images.methods.trajectories import DATM, FTD, MTT, TESLA
 from lqm.methods.spec import MethodSpec
 
 METHODS: dict[str, MethodSpec] = {
@@ -19,6 +20,10 @@ METHODS: dict[str, MethodSpec] = {
     "dsac": DSAC,
     "idc": IDC,
     "dance": DANCE,
+    "mtt": MTT,
+    "ftd": FTD,
+    "tesla": TESLA,
+    "datm": DATM,
     **CORESETS,
 }
 

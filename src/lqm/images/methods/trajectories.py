@@ -148,7 +148,6 @@ def _experts(settings: MTTSettings) -> ExpertsNeeded:
         augmentation="dsa",
         optimizer=settings.expert_optimizer,
         alpha=settings.expert_alpha,
-        zca=settings.zca,
     )
     return ExpertsNeeded(training, settings.experts, settings.max_start - 1 + settings.expert_epochs)
 
