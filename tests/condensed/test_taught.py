@@ -47,7 +47,7 @@ def test_a_plain_set_stays_in_the_format_that_earlier_versions_read(tmp_path):
 
 
 def test_a_dataset_has_the_soft_labels_of_each_record():
-    images, targets = taught().dataset().tensors
+    _, targets = taught().dataset().tensors
     assert targets.equal(taught().soft_labels)
     _, targets = taught(mosaic=2).dataset().tensors
     assert targets.equal(taught().soft_labels.repeat_interleave(4, dim=0))

@@ -154,7 +154,12 @@ def experts_for(
     if needed and needed.networks > bank.networks:
         raise ConfigError(
             f"the experts in {bank.path} are {bank.networks}, and '{method}' is to use {needed.networks}; "
-            f"give pairs = {bank.networks}, or train more with `lqm experts`"
+            f"give {needed.setting} = {bank.networks}, or train more with `lqm experts`"
+        )
+    if needed and needed.least_epochs > bank.epochs:
+        raise ConfigError(
+            f"the experts in {bank.path} have {bank.epochs} epochs, and '{method}' looks at "
+            f"{needed.least_epochs}; give a smaller max_start or expert_epochs, or train longer with `lqm experts`"
         )
     most = bank.networks * (bank.epochs + 1)
     if isinstance(request, SketchRequest) and request.encoders > most:

@@ -14,11 +14,15 @@ class ExpertsNeeded(NamedTuple):
         settings: of their training.
         networks: how many.
         epochs: how long.
+        setting: of the method, that says how many.
+        least_epochs: that a bank must have.
     """
 
     settings: Any
     networks: int
     epochs: int
+    setting: str
+    least_epochs: int = 1
 
 
 @dataclass(frozen=True)

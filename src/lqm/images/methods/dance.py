@@ -77,7 +77,7 @@ def _experts(settings: DANCESettings) -> ExpertsNeeded:
     training = ExpertSettings(
         network=settings.network, batch=64, schedule="fifths", augmentation="color-crop", cutmix=0.5
     )
-    return ExpertsNeeded(training, settings.pairs, settings.expert_epochs)
+    return ExpertsNeeded(training, settings.pairs, settings.expert_epochs, "pairs")
 
 
 DANCE = MethodSpec(DANCESettings, build, experts=_experts)

@@ -149,7 +149,8 @@ def _experts(settings: MTTSettings) -> ExpertsNeeded:
         optimizer=settings.expert_optimizer,
         alpha=settings.expert_alpha,
     )
-    return ExpertsNeeded(training, settings.experts, settings.max_start - 1 + settings.expert_epochs)
+    epochs = settings.max_start - 1 + settings.expert_epochs
+    return ExpertsNeeded(training, settings.experts, epochs, "experts", least_epochs=epochs)
 
 
 MTT, FTD, TESLA, DATM = (
