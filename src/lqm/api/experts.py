@@ -159,7 +159,7 @@ def experts_for(
     if needed and needed.least_epochs > bank.epochs:
         raise ConfigError(
             f"the experts in {bank.path} have {bank.epochs} epochs, and '{method}' looks at "
-            f"{needed.least_epochs}; give a smaller max_start or expert_epochs, or train longer with `lqm experts`"
+            f"{needed.least_epochs}; give a smaller max_start, or train longer with `lqm experts`"
         )
     most = bank.networks * (bank.epochs + 1)
     if isinstance(request, SketchRequest) and request.encoders > most:
