@@ -63,7 +63,8 @@ def load_recipes(source: str) -> dict[str, Recipe]:
 def _scales(entry: dict[str, Any], content: dict[str, Any]) -> Iterator[Recipe]:
     """The recipe of an entry, and its variants for two cores and as in the original."""
     cpu, cpu_cost, exact = entry.pop("cpu", None), entry.pop("cpu_cost", ""), entry.pop("exact", {})
-    recipe = Recipe(protocol=content["protocol"], **entry)
+    cpu_protocol = entry.pop("cpu_protocol", content.get("cpu_protocol"))
+    recipe = Recipe(**{"protocol": content["protocol"], **entry})
     yield recipe
     if cpu is not None:
         of_method = content.get("cpu", {}).get(recipe.method, {})
@@ -71,7 +72,7 @@ def _scales(entry: dict[str, Any], content: dict[str, Any]) -> Iterator[Recipe]:
             recipe,
             name=f"{recipe.name}-cpu",
             settings=recipe.settings | of_method | cpu,
-            protocol=content["cpu_protocol"],
+            protocol=cpu_protocol,
             paper={},
             cost=cpu_cost,
         )

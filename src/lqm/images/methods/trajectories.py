@@ -43,6 +43,7 @@ class MTTSettings(MatchingSettings):
         label_learning_rate: at which logits are learned.
         threshold: a loss above it leads to no update.
         experts: how many networks.
+        expert_rate: of their SGD.
         expert_optimizer: `sgd`, or `gsam`, which prefers flat minima.
         expert_alpha: how much it minds the surrogate gap.
         zca: whether images are whitened for all networks, in place of being normalised by channel.
@@ -66,6 +67,7 @@ class MTTSettings(MatchingSettings):
     label_learning_rate: NotNegative = 2.0
     threshold: Positive | None = None
     experts: Count = 100
+    expert_rate: Positive = 0.01
     expert_optimizer: Literal["sgd", "gsam"] = "sgd"
     expert_alpha: NotNegative = 0.3
     zca: bool = True
@@ -143,6 +145,7 @@ def _experts(settings: MTTSettings) -> ExpertsNeeded:
     training = ExpertSettings(
         network=settings.network,
         batch=settings.real_batch,
+        learning_rate=settings.expert_rate,
         momentum=0.0,
         weight_decay=0.0,
         augmentation="dsa",
