@@ -30,6 +30,23 @@ class Differs(NamedTuple):
 # A ConvNet of depth 3 and width 128 with instance norm, which is what the name alone stands for.
 CONVNET = "convnet"
 
+CAFE = {
+    "steps": 2_000,
+    "learning_rate": 0.1,
+    "momentum": 0.5,
+    "real_batch": 256,
+    "init": "noise",
+    "network": CONVNET,
+    "layer_weight": 0.1,
+    "class_weight": 0.01,
+    "query_batch": 128,
+    "accuracy_window": 10,
+    "outer_range": 0.04,
+    "inner_range": 0.03,
+    "network_rate": 0.01,
+    "train_batch": 256,
+    "augmented": False,
+}
 IMAGES = {
     # Zhao & Bilen, WACV 2023, and its published code.
     "dm": {
@@ -89,6 +106,9 @@ IMAGES = {
         "init": "random",
         "network": CONVNET,
     },
+    # Wang et al., CVPR 2022, and its published code.
+    "cafe": CAFE,
+    "cafe-dsa": CAFE | {"augmented": True},
     # Zhang et al., IJCAI 2024; its rate is 0.01 times the images per class, here 10.
     "dance": {
         "steps": 10_000,

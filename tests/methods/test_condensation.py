@@ -36,13 +36,16 @@ class Points(Synthetic):
 
 
 class Plain(Encoders):
-    def __init__(self, events):
-        self._events, self.count = events, torch.tensor(0)
+    def __init__(self, events, end=None):
+        self._events, self._end, self.count = events, end, torch.tensor(0)
         self.metrics = {"looks": 1.0}
 
     def after(self, n, synthetic):
         self._events.append(("after", n))
         self.count = self.count + 1
+
+    def finished(self, n):
+        return n == self._end
 
     def state(self):
         return {"count": self.count}
@@ -76,11 +79,13 @@ class Fixed:
         self.forgotten += 1
 
 
-def condensation(groups, passes=(("loss", 1.0, 0.0),), momentum=0.0, start=(1.0, 2.0, 3.0, 4.0), **options):
-    """Passes are (name, factor, goal)."""
+def condensation(
+    groups, passes=(("loss", 1.0, 0.0),), momentum=0.0, start=(1.0, 2.0, 3.0, 4.0), end=None, **options
+):
+    """Passes are (name, factor, goal); `end` is the update with which encoders end a step."""
     events = []
     problem = Problem(class_names=NAMES, counts=(1,) * 4, seed=0, device=CPU)
-    encoders = Plain(events)
+    encoders = Plain(events, end)
     parts = [
         Pass(Towards(factor), Fixed(encoders, groups, goal, events, name), name)
         for name, factor, goal in passes
@@ -129,6 +134,14 @@ def test_rounds_are_updates_of_a_step_with_an_encoder_that_is_told_after_each():
     method.step(2)
     assert events == [event for r in range(3) for event in (("loss", 2, r), "update", ("after", 6 + r))]
     torch.testing.assert_close(method.result(), torch.tensor([1.0, 2.0, 3.0, 4.0]) * (1 - 2 * RATE) ** 3)
+
+
+def test_encoders_may_end_a_step_before_all_of_its_rounds():
+    method, events = condensation(WHOLE, rounds=5, end=12)
+    method.step(2)
+    assert events == [event for r in range(3) for event in (("loss", 2, r), "update", ("after", 10 + r))]
+    method.step(3)
+    assert events.count("update") == 3 + 5
 
 
 def test_passes_follow_one_another_and_each_is_logged_under_its_name():

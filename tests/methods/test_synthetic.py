@@ -84,9 +84,25 @@ def learnable(name="momentum", **options):
 
 def update(own, first, end):
     for i in range(first, end):
-        own.begin_step()
+        own.begin_step(i)
         (own.tensor - i).square().sum().backward()
         own.update()
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_each_step_has_its_rate_also_after_a_resume(restarts):
+    rates = [0.4, 0.2, 0.2, 0.1]
+    own, _ = learnable(restarts=restarts, rate=lambda step: rates[step])
+    expected, speed = own.tensor.detach().clone(), 0.0
+    for i, rate in enumerate(rates):
+        if i == 2:
+            state = {key: part.clone() for key, part in own.state().items()}
+            own, _ = learnable(restarts=restarts, rate=lambda step: rates[step])
+            own.load_state(state)
+        update(own, i, i + 1)
+        speed = (0.0 if restarts else 0.5 * speed) + 2 * (expected - i)
+        expected = expected - rate * speed
+    torch.testing.assert_close(own.tensor.detach(), expected)
 
 
 @pytest.mark.parametrize("restarts", [False, True])

@@ -60,7 +60,7 @@ def plan_condensation(request: CondenseRequest, device: torch.device, scratch: P
     spec = domain.methods[recipe.method]
     if request.recipe is not None:
         given = recipe.settings | current_settings(given)
-    matched = distance_for(recipe.method, matches=spec.matches, distance=distance)
+    matched = distance_for(recipe.method, matches=spec.matches, distance=distance, default=spec.distance)
     if sketch:
         given = sketched_settings(sketch, spec.settings, given, spec.live_settings)
     begun = begun_with(before, recipe.method, [field.name for field in fields(spec.settings)])
@@ -97,6 +97,7 @@ def plan_condensation(request: CondenseRequest, device: torch.device, scratch: P
             **prepared.size,
             "seed": request.seed,
             "settings": fixed,
+            **({"steps": steps} if spec.scheduled else {}),
             **({"sketch": sketch.identity} if sketch else {}),
             **({"experts": experts.record} if experts else {}),
         },

@@ -97,6 +97,8 @@ def _at_once(choices: Choices, problem: ImageProblem) -> int | None:
     learning = getattr(settings, "student_batch", 0) if live else 0
     if not choices.spec.compiles:
         learning = 2 * settings.differentiated_twice(problem.classes, problem.per_class)
+    elif hasattr(settings, "kept_whole"):
+        learning = settings.kept_whole(problem.classes, problem.per_class)
     return images_at_once(problem, settings, live=live, learning=learning, synthetic=not choices.sketching)
 
 

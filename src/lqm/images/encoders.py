@@ -4,25 +4,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import torch
-import torch.nn.functional as F  # noqa: N812
-from torch import Tensor, nn
+from torch import Tensor
 
 from lqm.engine.randomness import generator
-from lqm.images.augment import augment, draw
-from lqm.images.experts import ExpertSettings, epoch
 from lqm.images.networks import Embedding, Encoder, Logits, Readout
 from lqm.images.problem import ImageProblem
-from lqm.images.sources import pick
-from lqm.images.students import State, Student, StudentQueue, below, draw_real
+from lqm.images.students import State, StudentQueue, below, draw_real
 from lqm.methods.encoders import Encoders
-from lqm.methods.synthetic import Synthetic
 
 if TYPE_CHECKING:
     from lqm.images.methods.idm import IDMSettings
-
-_BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
-# Real images of each class by which batch norms take their statistics (DC).
-_NORM_IMAGES = 16
 
 
 class FreshEncoders(Encoders):
@@ -99,104 +90,6 @@ class QueueEncoders(Encoders):
     def load_state(self, state: State) -> None:
         """Load the whole queue."""
         self._queue.load_state(below(state, "queue"))
-
-
-class TrainedOnSynthetic(Encoders):
-    """A fresh network for each step, which trains on S between the step's updates (DC, DSA).
-
-    Args:
-        problem: what is condensed.
-        spec: of the network.
-        rounds: updates of a step.
-        epochs: of the network on S between two of them, by SGD without momentum.
-        learning_rate: of that.
-        batch: synthetic images in a step of that.
-        augmented: whether each image has an augmentation of its own there.
-    """
-
-    replayable = False
-
-    def __init__(
-        self,
-        problem: ImageProblem,
-        spec: str,
-        *,
-        rounds: int,
-        epochs: int,
-        learning_rate: float,
-        batch: int,
-        augmented: bool,
-    ) -> None:
-        self._problem, self._spec, self._rounds, self._epochs = problem, spec, rounds, epochs
-        self._learning_rate, self._batch, self._augmented = learning_rate, batch, augmented
-        self._factory = problem.encoder_factory(spec, Logits)
-
-    def at(self, n: int) -> Encoder:
-        """The network of a step, fresh at its first update."""
-        if n % self._rounds == 0:
-            self._network = self._problem.fresh_network(self._spec, "network", n // self._rounds)
-        self._freeze_norms(n)
-        return self._factory.of(self._network)
-
-    def after(self, n: int, synthetic: Synthetic) -> None:
-        """Train on S as it is now, unless the next update has another network."""
-        if (n + 1) % self._rounds == 0:
-            return
-        problem = self._problem
-        draws = generator(problem.seed, "inner training", n)
-        shown = synthetic.batch(range(problem.classes))
-        images, labels = shown.inputs.detach(), shown.labels(problem.device)
-        optimizer = torch.optim.SGD(self._network.train().parameters(), lr=self._learning_rate)
-        for _ in range(self._epochs):
-            for chosen in torch.randperm(len(labels), generator=draws).split(self._batch):
-                batch = images[chosen]
-                if self._augmented:
-                    batch = augment(batch, draw(problem.source.augmentation, draws, rows=len(chosen)))
-                optimizer.zero_grad()
-                F.cross_entropy(self._network(batch), labels[chosen]).backward()
-                optimizer.step()
-
-    def _freeze_norms(self, n: int) -> None:
-        """Batch norms see a few real images of each class, and keep their statistics for an update."""
-        norms = [layer for layer in self._network.modules() if isinstance(layer, _BATCH_NORMS)]
-        if norms:
-            source, draws = self._problem.source, generator(self._problem.seed, "norm images", n)
-            few = torch.cat([pick(images, _NORM_IMAGES, draws) for images in source.by_class])
-            with torch.no_grad():
-                self._network.train()(source.normalised(few.to(self._problem.device)))
-            for layer in norms:
-                layer.eval()
-
-
-class TrainedOnReal(Encoders):
-    """A fresh network for each step, which learns from real images between the step's updates (IDC).
-
-    Args:
-        problem: what is condensed.
-        settings: of the learning, among them the network.
-        rounds: updates of a step.
-        images: that it learns from between two of them.
-    """
-
-    replayable = False
-
-    def __init__(self, problem: ImageProblem, settings: ExpertSettings, *, rounds: int, images: int) -> None:
-        self._problem, self._settings, self._rounds, self._images = problem, settings, rounds, images
-        self._factory = problem.encoder_factory(settings.network, Logits)
-
-    def at(self, n: int) -> Encoder:
-        """The network of a step, fresh at its first update."""
-        if n % self._rounds == 0:
-            fresh = self._problem.fresh_network(self._settings.network, "network", n // self._rounds)
-            self._student = Student(fresh, self._factory)
-        return self._factory.of(self._student.network)
-
-    def after(self, n: int, synthetic: Synthetic) -> None:
-        """Learn from real images, unless the next update has another network."""
-        if (n + 1) % self._rounds:
-            draws = generator(self._problem.seed, "inner training", n)
-            for images, labels in epoch(self._problem, self._settings, draws, self._images):
-                self._student.learn(images, labels)
 
 
 class InterpolatedEncoders(Encoders):

@@ -30,6 +30,7 @@ class RealImages:
         class_groups: classes that are processed together, always or under encoder n.
         transform: draws the transform of a class.
         purpose: tells these draws from others.
+        apart: whether the classes of a group are batches of their own, which takes less memory.
     """
 
     def __init__(
@@ -39,8 +40,11 @@ class RealImages:
         class_groups: ClassGroups | Callable[[int], ClassGroups],
         transform: DrawTransform,
         purpose: str = "batch",
+        *,
+        apart: bool = False,
     ) -> None:
         self._problem, self._size, self._transform, self._purpose = problem, size, transform, purpose
+        self._apart = apart
         self.groups_at = class_groups if callable(class_groups) else lambda n: class_groups
 
     def draws(self, n: int) -> torch.Generator:
@@ -60,6 +64,10 @@ class RealImages:
                 yield RealGroup(classes, transforms, iter(()))
                 continue
             pairs = zip(batches, transforms, strict=True)
-            images = torch.cat([augment(source.normalised(batch), *drawn) for batch, drawn in pairs])
+            shown = (augment(source.normalised(batch), *drawn) for batch, drawn in pairs)
+            if self._apart:
+                apart = zip(shown, classes, strict=True)
+                yield RealGroup(classes, transforms, (Batch(own, [c], [len(own)]) for own, c in apart))
+                continue
             sizes = [len(batch) for batch in batches]
-            yield RealGroup(classes, transforms, iter([Batch(images, classes, sizes)]))
+            yield RealGroup(classes, transforms, iter([Batch(torch.cat(list(shown)), classes, sizes)]))

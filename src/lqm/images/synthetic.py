@@ -1,6 +1,6 @@
 """S in S* = argmin D(phi(T), phi(S)), of images: their init, their updates, and the set the user gets."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -32,6 +32,7 @@ class SyntheticImages(Synthetic):
         mosaic: images in a row and in a column of each synthetic one.
         whole: whether a mosaic is one whole real image at first, in place of a real image in each cell.
         at_most: images of a class in a batch, drawn anew for each if there are more.
+        rate: the learning rate of each step, if it is not always that of the settings.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class SyntheticImages(Synthetic):
         *,
         whole: bool = False,
         at_most: int | None = None,
+        rate: Callable[[int], float] | None = None,
     ) -> None:
         size = problem.source.shape[1]
         if mosaic > size // 2:
@@ -61,6 +63,7 @@ class SyntheticImages(Synthetic):
             moments="momentum",
             project=(lambda images: images.clamp_(low, high)) if settings.clip == "each-update" else None,
             shape=(problem.classes, problem.per_class, *problem.source.shape),
+            rate=rate,
         )
         self.learnables = [self._images]
         self._chosen: list[Tensor] | None = None

@@ -58,7 +58,7 @@ class Condensation:
         encoders: whose state is part of the run's; None if they come from a sketch.
         passes: the objectives, one after another.
         per_class: one update after each group of classes, in place of one for the sum over all.
-        rounds: updates of a step.
+        rounds: updates of a step, at most: the encoders may end it earlier.
         sketcher: makes a sketch for the method, if it can use one.
     """
 
@@ -80,14 +80,17 @@ class Condensation:
         """Step i; what a network draws by itself (dropout) follows from the seed and i too."""
         metrics: dict[str, float] = {}
         with seeded(self.problem.seed, "forward", i):
-            self.synthetic.begin_step()
+            self.synthetic.begin_step(i)
             for round_ in range(self._rounds):
                 for part in self.passes:
                     target = part.targets.at(i, round_)
                     losses = self._descend(part, target)
                     metrics |= {part.name: losses.mean().item(), **target.encoder.metrics}
                 if self._encoders:
-                    self._encoders.after(i * self._rounds + round_, self.synthetic)
+                    n = i * self._rounds + round_
+                    self._encoders.after(n, self.synthetic)
+                    if self._encoders.finished(n):
+                        break
         return metrics | self.synthetic.metrics
 
     def _descend(self, part: Pass, target: Target) -> Tensor:

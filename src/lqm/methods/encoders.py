@@ -45,6 +45,10 @@ class Encoders:
     def after(self, n: int, synthetic: Synthetic) -> None:
         """What happens after the update under encoder n: a network may train on S."""
 
+    def finished(self, n: int) -> bool:
+        """Whether a step ends with the update under encoder n, though it might have more of them."""
+        return False
+
     def state(self) -> dict[str, Tensor]:
         """What the next encoders depend on beside (seed, n)."""
         return {}

@@ -113,10 +113,12 @@ def _init_folder(folder: RunFolder | None, plan: Plan) -> AbstractContextManager
     return RunFolder(folder.path / "start", plan.config, plan.record["environment"])
 
 
-def distance_for(method: str, *, matches: bool, distance: Distance | None) -> Distance | None:
-    """The distance that a method is to match by, if it matches features: LQM unless another is given."""
+def distance_for(
+    method: str, *, matches: bool, distance: Distance | None, default: str = "lqm"
+) -> Distance | None:
+    """The distance that a method is to match by, if it matches features: the default unless one is given."""
     if matches:
-        return distance or DISTANCES["lqm"]
+        return distance or DISTANCES[default]
     if distance is not None:
         raise ConfigError(
             f"method '{method}' compares no features of real and synthetic records; leave the distance out"

@@ -38,6 +38,8 @@ class MethodSpec:
         live_settings: settings that have no part in a condensation by a sketch.
         experts: the experts that it needs, by its settings; None if it needs none.
         compiles: whether its networks can be compiled.
+        distance: what it matches by if no distance is given.
+        scheduled: whether its steps depend on how many there are to be, so that a run can't be made longer.
     """
 
     settings: type[Any]
@@ -47,3 +49,5 @@ class MethodSpec:
     live_settings: tuple[str, ...] = ()
     experts: Callable[[Any], ExpertsNeeded] | None = None
     compiles: bool = True
+    distance: str = "lqm"
+    scheduled: bool = False

@@ -26,6 +26,7 @@ class Learnable:
         moments: the name of the optimiser's moments in checkpoints; see `save_moments`.
         project: brings the tensor back to what is legal, in place, after each update.
         restarts: whether the optimiser begins anew at each step.
+        rate: the learning rate of each step, if it is not always the optimiser's.
         shape: which a checkpoint must have; any if it is not given.
     """
 
@@ -39,10 +40,11 @@ class Learnable:
         moments: str,
         project: Callable[[Tensor], object] | None = None,
         restarts: bool = False,
+        rate: Callable[[int], float] | None = None,
         shape: Sequence[int] | None = None,
     ) -> None:
         self._name, self._init, self._make_optimizer, self._device = name, init, optimizer, device
-        self._moments, self._project, self._restarts = moments, project, restarts
+        self._moments, self._project, self._restarts, self._rate = moments, project, restarts, rate
         self._shape = None if shape is None else tuple(shape)
         self._tensor: Tensor | None = None
 
@@ -54,10 +56,13 @@ class Learnable:
         assert self._tensor is not None
         return self._tensor
 
-    def begin_step(self) -> None:
-        """Restart the optimiser, if that is to be done at each step."""
+    def begin_step(self, step: int) -> None:
+        """Restart the optimiser, and take the rate of the step, if that is to be done at each."""
+        tensor = self.tensor
         if self._restarts:
-            self._optimizer = self._make_optimizer(self.tensor)
+            self._optimizer = self._make_optimizer(tensor)
+        if self._rate:
+            self._optimizer.param_groups[0]["lr"] = self._rate(step)
 
     def update(self) -> None:
         """One step of the optimiser along the accumulated gradient, then the projection."""
@@ -114,10 +119,10 @@ class Synthetic(ABC):
         """The choice of the init, if that takes steps of its own."""
         return None
 
-    def begin_step(self) -> None:
+    def begin_step(self, step: int) -> None:
         """Get ready for the updates of a step."""
         for learnable in self.learnables:
-            learnable.begin_step()
+            learnable.begin_step(step)
 
     def update(self) -> None:
         """One update of everything that is learned."""

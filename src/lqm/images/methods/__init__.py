@@ -1,5 +1,6 @@
 """Methods that condense images: one file each, any distance with any of those that match features."""
 
+from lqm.images.methods.cafe import CAFE, CAFE_DSA
 from lqm.images.methods.coresets import CORESETS
 from lqm.images.methods.dance import DANCE
 from lqm.images.methods.datadam import DATADAM
@@ -19,6 +20,8 @@ METHODS: dict[str, MethodSpec] = {
     "dcc": DCC,
     "dsac": DSAC,
     "idc": IDC,
+    "cafe": CAFE,
+    "cafe-dsa": CAFE_DSA,
     "dance": DANCE,
     "mtt": MTT,
     "ftd": FTD,

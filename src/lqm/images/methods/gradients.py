@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from lqm.images.encoders import TrainedOnSynthetic
 from lqm.images.methods.settings import Init, MatchingSettings
 from lqm.images.problem import ImageProblem
 from lqm.images.real import RealImages, siamese
 from lqm.images.synthetic import SyntheticImages
+from lqm.images.trained import TrainedOnSynthetic
 from lqm.methods.condensation import Condensation, Pass
 from lqm.methods.objectives.gradients import GradientMatching
 from lqm.methods.spec import MethodSpec

@@ -3,13 +3,13 @@
 from pydantic.dataclasses import dataclass
 
 from lqm.images.augment import draw_several
-from lqm.images.encoders import TrainedOnReal
 from lqm.images.experts import ExpertSettings
 from lqm.images.methods.gradients import GradientDistance
 from lqm.images.methods.settings import MatchingSettings
 from lqm.images.problem import ImageProblem
 from lqm.images.real import RealImages
 from lqm.images.synthetic import SyntheticImages
+from lqm.images.trained import TrainedOnReal
 from lqm.methods.condensation import Condensation, Pass
 from lqm.methods.objectives.gradients import GradientMatching
 from lqm.methods.spec import MethodSpec

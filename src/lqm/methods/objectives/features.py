@@ -69,16 +69,20 @@ class FeatureMatching:
     def loss(self, encoder: Encoder, target: FeatureTarget, synthetic: Batch) -> Tensor:
         """One loss a class, [C]."""
         readouts = encoder.readouts(synthetic.inputs)
-        losses = [
-            class_losses(distance, groups, synthetic.by_class(readout))
-            for distance, groups, readout in zip(self.distances(len(readouts)), target, readouts, strict=True)
-        ]
-        loss = self._weigh(losses) if self._weigh else losses[0]
+        loss = self.compare(target, readouts, synthetic)
         weight = self._cross_entropy(encoder) if self._cross_entropy else 0.0
         if not weight:
             return loss
         classifier = encoder.network.classifier  # type: ignore[attr-defined]
         return loss + weight * class_cross_entropy(classifier(readouts[-1]), synthetic)
+
+    def compare(self, target: FeatureTarget, readouts: Sequence[Tensor], synthetic: Batch) -> Tensor:
+        """The distances of what was read out of synthetic records, put together, [C]."""
+        losses = [
+            class_losses(distance, groups, synthetic.by_class(readout))
+            for distance, groups, readout in zip(self.distances(len(readouts)), target, readouts, strict=True)
+        ]
+        return self._weigh(losses) if self._weigh else losses[0]
 
 
 def class_cross_entropy(logits: Tensor, batch: Batch) -> Tensor:
