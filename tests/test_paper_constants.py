@@ -30,6 +30,30 @@ class Differs(NamedTuple):
 # A ConvNet of depth 3 and width 128 with instance norm, which is what the name alone stands for.
 CONVNET = "convnet"
 
+GRADIENTS = {
+    "steps": 1_000,
+    "learning_rate": 0.1,
+    "momentum": 0.5,
+    "real_batch": 256,
+    "network": CONVNET,
+    "network_rate": 0.01,
+    "train_batch": 256,
+    "gradient_distance": "row-cosine",
+}
+TRAJECTORIES = {
+    "learning_rate": 100.0,
+    "momentum": 0.5,
+    "real_batch": 256,
+    "init": "random",
+    "network": CONVNET,
+    "expert_epochs": 2,
+    "min_start": 0,
+    "max_start": 20,
+    "rate_learning_rate": 1e-5,
+    "experts": 100,
+    "expert_rate": 0.01,
+    "zca": True,
+}
 CAFE = {
     "steps": 2_000,
     "learning_rate": 0.1,
@@ -109,6 +133,37 @@ IMAGES = {
     # Wang et al., CVPR 2022, and its published code.
     "cafe": CAFE,
     "cafe-dsa": CAFE | {"augmented": True},
+    # Lee et al., ICML 2022: DC and DSA with the sum of the gradients of all classes after a warm-up.
+    "dcc": GRADIENTS | {"init": "random", "granularity": "sum", "warm_up": 250},
+    "dsac": GRADIENTS | {"init": "random", "granularity": "sum", "warm_up": 250, "augmented": True},
+    # Kim et al., ICML 2022; its rate is 0.0005 times the images per class, here 10.
+    "idc": {
+        "steps": 2_000,
+        "outer": 100,
+        "learning_rate": 0.005,
+        "momentum": 0.5,
+        "real_batch": 64,
+        "synthetic_batch": 128,
+        "network": CONVNET,
+        "mosaic": 2,
+        "gradient_distance": "conv-squared",
+        "train_images": 2_000,
+        "train_batch": 64,
+        "cutmix": 0.5,
+    },
+    # Cazenavette et al., CVPR 2022; CIFAR-10 at 10 images a class.
+    "mtt": TRAJECTORIES | {"steps": 5_000, "student_steps": 30, "rate": 0.001},
+    # Du et al., CVPR 2023.
+    "ftd": TRAJECTORIES
+    | {"steps": 5_000, "student_steps": 30, "rate": 0.001, "ema": 0.9995}
+    | {"expert_optimizer": "gsam", "expert_alpha": 0.3},
+    # Cui et al., ICML 2023; what its code does not say is that of MTT.
+    "tesla": TRAJECTORIES | {"steps": 10_000, "student_steps": 30, "rate": 0.001, "gradient": "two-pass"},
+    # Guo et al., ICLR 2024.
+    "datm": TRAJECTORIES
+    | {"steps": 10_000, "student_steps": 80, "student_batch": 100, "rate": 0.01, "classified": True}
+    | {"first_max_start": 10, "growth": 1_000, "labels": "learned", "label_learning_rate": 2.0}
+    | {"threshold": 1.0, "expert_optimizer": "gsam", "expert_alpha": 0.3},
     # Zhang et al., IJCAI 2024; its rate is 0.01 times the images per class, here 10.
     "dance": {
         "steps": 10_000,

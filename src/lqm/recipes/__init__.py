@@ -117,7 +117,7 @@ def fitting_recipe(source: str, method: str, per_class: int, *, cpu: bool) -> Re
     own = [recipe for recipe in known if recipe.method == method]
     fitting = [recipe for recipe in own if recipe.cpu == cpu] or own
     if not fitting:
-        protocols = {recipe.cpu: recipe.protocol for recipe in known}
+        protocols = {recipe.cpu: recipe.protocol for recipe in reversed(known)}
         return Recipe("", method, per_class, protocol=protocols.get(cpu, protocols[False]))
     return _nearest(fitting, per_class)
 
