@@ -21,9 +21,9 @@ from lqm.utils.old_names import current_config
 from lqm.utils.own_files import parse_json, read_plain_file, require_fields
 
 # 2: images may be mosaics, which a reader of 1 would train on as they are; networks are named by a spec.
-# 3: nodes of a graph too.
+# 3: nodes of a graph too. 4: images that are to be whitened, which a reader of 3 would train on as they are.
 FORMAT = 3
-_READ = (2, 3)
+_READ = (2, 3, 4)
 MANIFEST = "manifest.json"
 _SEAL = re.compile(rb'"seal": "([0-9a-f]{64})"')
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -106,7 +106,8 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
     One that is there and is to be changed must be read, changed and written inside `changing`.
     """
-    head = {"format": FORMAT, "seal": "0" * 64}
+    whitened = "kind" in manifest.get("preprocessing", {})
+    head = {"format": 4 if whitened else FORMAT, "seal": "0" * 64}
     text = json.dumps(head | manifest | head, indent=2, ensure_ascii=False)
     # A name that is no UTF-8 has letters that only an escape can hold.
     content = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode() + b"\n"

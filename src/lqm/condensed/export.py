@@ -39,9 +39,9 @@ def export(condensed: CondensedSet, to: str, path: str | Path) -> Path:
     Args:
         condensed: the set.
         to: of images `folder`: PNG files, a folder a class; `npz`: NumPy, pixels in [0, 1]; `parquet`: as
-            Hugging Face lays it out, with PNG images; `torch`: safetensors, normalised, ready to train on;
-            `png`: one image of all, with mosaics as they are. Of nodes `npz`: NumPy, in the form in which
-            graphs are read; `torch`: safetensors.
+            Hugging Face lays it out, with PNG images; `torch`: safetensors, normalised (or whitened), ready
+            to train on; `png`: one image of all, with mosaics as they are. Of nodes `npz`: NumPy, in the
+            form in which graphs are read; `torch`: safetensors.
         path: the folder or file; a file's suffix is added if it is not there.
 
     Returns:
@@ -129,11 +129,17 @@ def _save_npz(path: Path, class_names: Sequence[str], **arrays: NDArray[Any]) ->
 
 
 def _write_npz(condensed: CondensedImages, path: Path) -> None:
-    """Images float32 [R, C, H, W] in [0, 1], labels int64 [R], class_names, and mean and std to normalise."""
+    """Images float32 [R, C, H, W] in [0, 1], labels int64 [R], class_names, and mean and std to normalise.
+
+    In place of the last two, images to be whitened have `whitening.mean`, `.basis` and `.spectrum`.
+    """
     images, labels = condensed.records()
-    mean, std = (np.array(condensed.preprocessing[name], np.float32) for name in ("mean", "std"))
+    if condensed.whitening:
+        by = {name: tensor.numpy() for name, tensor in condensed.whitening.tensors().items()}
+    else:
+        by = {name: np.array(condensed.preprocessing[name], np.float32) for name in ("mean", "std")}
     names = condensed.class_names
-    _save_npz(path, names, images=images.float().numpy(), labels=labels.long().numpy(), mean=mean, std=std)
+    _save_npz(path, names, images=images.float().numpy(), labels=labels.long().numpy(), **by)
 
 
 def _write_parquet(condensed: CondensedImages, path: Path) -> None:
@@ -157,14 +163,18 @@ def _write_parquet(condensed: CondensedImages, path: Path) -> None:
 
 
 def _write_torch(condensed: CondensedImages, path: Path) -> None:
-    """Tensors `images` and `labels` as `dataset()` gives them, with names and preprocessing as JSON."""
+    """Tensors `images` and `labels` as `dataset()` gives them, with names and preprocessing as JSON.
+
+    Images that are whitened come with the tensors of the whitening, for test images.
+    """
     images, labels = condensed.dataset().tensors
     metadata = {
         "class_names": json.dumps(condensed.class_names),
         "preprocessing": json.dumps(condensed.preprocessing),
     }
-    tensors = {"images": images.contiguous(), "labels": labels.contiguous()}
-    write_atomically(path, save_tensors(tensors, metadata))
+    tensors = condensed.tensors() | {"images": images, "labels": labels}
+    stored = {name: tensor.contiguous() for name, tensor in tensors.items()}
+    write_atomically(path, save_tensors(stored, metadata))
 
 
 def _write_nodes_npz(condensed: CondensedNodes, path: Path) -> None:
