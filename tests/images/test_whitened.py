@@ -177,6 +177,13 @@ def test_a_set_made_in_whitened_space_is_pixels_with_its_whitening(digits, tmp_p
     assert not plain.images.equal(made.images)
 
 
+def test_a_run_in_whitened_space_goes_on_bit_for_bit(digits, tmp_path, zca_method):
+    straight = condensed_by(digits, tmp_path / "straight", steps=4)
+    condensed_by(digits, tmp_path / "resumed", steps=2)
+    resumed = condensed_by(digits, tmp_path / "resumed", steps=4)
+    assert all(tensor.equal(straight.tensors()[name]) for name, tensor in resumed.tensors().items())
+
+
 def test_the_example_in_numpy_whitens_what_it_learns_from(digits, tmp_path, zca_method):
     """It ends like the same training on what the set itself gives."""
     made = condensed_by(digits)

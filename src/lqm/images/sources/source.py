@@ -129,9 +129,9 @@ class ImageSource:
         Raises:
             DataError: when the images are too large for it.
         """
-        require_whitenable(self.shape)
         if whitening is not None:
             return replace(self, zca=True, fitted=whitening)
+        require_whitenable(self.shape)
         return self if self.zca else self._whitened
 
     @cached_property
