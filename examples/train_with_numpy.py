@@ -1,7 +1,8 @@
 """Train on an exported set with NumPy alone: python examples/train_with_numpy.py small.npz test.npz.
 
 Both files hold `images` [N, C, H, W] in [0, 1] and `labels` [N]. `lqm export RUN --to npz` writes
-the first, with the mean and the standard deviation by which images are to be normalised.
+the first, with the mean and the standard deviation by which images are to be normalised, or with
+what whitens them (zca).
 """
 
 import sys
@@ -13,8 +14,12 @@ condensed, test = (np.load(path) for path in sys.argv[1:3])
 
 def features(images):
     """Normalised pixels in rows, with a constant column."""
-    mean, std = (condensed[name].reshape(-1, 1, 1) for name in ("mean", "std"))
-    rows = ((images - mean) / std).reshape(len(images), -1)
+    if "whitening.mean" in condensed:
+        mean, basis, spectrum = (condensed[f"whitening.{name}"] for name in ("mean", "basis", "spectrum"))
+        rows = (images.reshape(len(images), -1) - mean) @ (basis / np.sqrt(spectrum + 0.1)) @ basis.T
+    else:
+        mean, std = (condensed[name].reshape(-1, 1, 1) for name in ("mean", "std"))
+        rows = ((images - mean) / std).reshape(len(images), -1)
     return np.hstack([rows, np.ones((len(rows), 1))])
 
 

@@ -11,7 +11,8 @@ from lqm.evaluation.origins import source_of
 from lqm.graphs.evaluation import NODES
 from lqm.graphs.graph import Graph
 from lqm.graphs.stream import make_stream
-from lqm.images.sources.source import Images, ImageSource
+from lqm.images.sources.labelled import Images
+from lqm.images.sources.source import ImageSource
 from lqm.utils.errors import ConfigError, DataError
 from tests.graphs.continual.making import LEARNING, TINY, run, same, small_graph
 from tests.graphs.test_evaluation import a_source

@@ -204,7 +204,7 @@ def evaluator_of(condensed: CondensedSet) -> Evaluator:
 
 def score_entry(condensed: CondensedSet, source: Any, *, seed: int, device: torch.device) -> dict[str, Any]:
     """The score of a set by its own protocol, from the networks that `evaluate` would train."""
-    evaluator = evaluator_of(condensed)
+    evaluator, source = evaluator_of(condensed), condensed.prepared(source)
     protocol = evaluator.protocol_of(condensed)
     how, _ = evaluator.decide(source, protocol, condensed, device)
     records = evaluator.records("condensed", condensed, source, protocol, seed, device)

@@ -19,7 +19,7 @@ from lqm.engine.progress import Progress
 from lqm.images.experts import ExpertSettings, snapshot
 from lqm.images.memory import images_at_once
 from lqm.images.networks import count_activations
-from lqm.images.problem import ImageProblem
+from lqm.images.problem import ImageProblem, preprocessed
 from lqm.images.sources import ImageSource
 from lqm.methods.plan import as_text
 from lqm.methods.spec import ExpertsNeeded, MethodSpec
@@ -75,7 +75,7 @@ def train_experts(request: ExpertsRequest) -> Experts:
         counts=(1,) * len(source.class_names),
         seed=request.seed,
         device=device,
-        source=source,
+        source=preprocessed(source, settings),
     )
     images = request.networks * request.epochs * len(source.train.labels)
     activations = count_activations(problem.fresh_network(settings.network, "check", 0), source.shape)
@@ -151,6 +151,7 @@ def experts_for(
         raise ConfigError(
             f"the experts in {bank.path} are {own}, not {settings.network}; give network = {own}"
         )
+    _require_fed_alike(bank, method, settings)
     if needed and needed.networks > bank.networks:
         raise ConfigError(
             f"the experts in {bank.path} are {bank.networks}, and '{method}' is to use {needed.networks}; "
@@ -170,6 +171,18 @@ def experts_for(
     if needed:
         bank.networks = needed.networks
     return ExpertSource(lambda: bank, bank.identity)
+
+
+def _require_fed_alike(bank: Experts, method: str, settings: Any) -> None:
+    """Refuse experts that have learned from whitened images where others are condensed, or the reverse."""
+    own, wanted = bank.config["settings"].get("zca", False), getattr(settings, "zca", None)
+    if own == bool(wanted):
+        return
+    theirs = "whitened images (zca = true)" if own else "images that are not whitened (zca = false)"
+    remedy = "train others with `lqm experts`" + ("" if wanted is None else f", or give zca = {own}".lower())
+    raise ConfigError(
+        f"the experts in {bank.path} have learned from {theirs}, and this '{method}' does not; {remedy}"
+    )
 
 
 def _require_extendable(request: ExpertsRequest, settings: ExpertSettings) -> None:

@@ -36,4 +36,6 @@ class TrainExperts(ExpertsRequest):
         words += ["--set", f"pairs={made.networks}", "--experts", str(folder)]
         following = shlex.join(["lqm", "condense", str(self.source), *words])
         count = f"{made.networks} networks with {made.epochs + 1} snapshots each"
-        say(f"{count} in {folder}; next: {following}")
+        # DANCE matches images that are not whitened.
+        whitened = made.config["settings"].get("zca", False)
+        say(f"{count} in {folder}" + ("" if whitened else f"; next: {following}"))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from torch import Tensor
 
@@ -39,6 +39,10 @@ class CondensedSet:
     path: Path | None = None
 
     holds: ClassVar[str]
+
+    def prepared(self, source: Any) -> Any:
+        """The real data, whose records networks are fed as they are fed those of this set."""
+        return source
 
     def tensors(self) -> dict[str, Tensor]:
         """What is written to the tensor file, by name."""

@@ -40,9 +40,9 @@ def export(condensed: CondensedSet, to: str, path: str | Path) -> Path:
     Args:
         condensed: the set.
         to: of images `folder`: PNG files, a folder a class; `npz`: NumPy, pixels in [0, 1]; `parquet`: as
-            Hugging Face lays it out, with PNG images; `torch`: safetensors, normalised, ready to train on;
-            `png`: one image of all, with mosaics as they are. Of nodes `npz`: NumPy, in the form in which
-            graphs are read; `torch`: safetensors.
+            Hugging Face lays it out, with PNG images; `torch`: safetensors, normalised (or whitened), ready
+            to train on; `png`: one image of all, with mosaics as they are. Of nodes `npz`: NumPy, in the
+            form in which graphs are read; `torch`: safetensors.
         path: the folder or file; a file's suffix is added if it is not there.
 
     Returns:
@@ -147,11 +147,15 @@ def _save_npz(path: Path, class_names: Sequence[str], **arrays: NDArray[Any]) ->
 def _write_npz(condensed: CondensedImages, path: Path) -> None:
     """Images float32 [R, C, H, W] in [0, 1], labels int64 [R], class_names, and mean and std to normalise.
 
-    With soft_labels float32 [R, classes] and a learning_rate where a set has them.
+    In place of the last two, images to be whitened have `whitening.mean`, `.basis` and `.spectrum`. With
+    soft_labels float32 [R, classes] and a learning_rate where a set has them.
     """
     images, labels = condensed.records()
-    mean, std = (np.array(condensed.preprocessing[name], np.float32) for name in ("mean", "std"))
-    arrays = {"images": images.float().numpy(), "labels": labels.long().numpy(), "mean": mean, "std": std}
+    arrays = {"images": images.float().numpy(), "labels": labels.long().numpy()}
+    if condensed.whitening:
+        arrays |= {name: tensor.numpy() for name, tensor in condensed.whitening.tensors().items()}
+    else:
+        arrays |= {name: np.array(condensed.preprocessing[name], np.float32) for name in ("mean", "std")}
     if condensed.learning_rate is not None:
         arrays["learning_rate"] = np.array(condensed.learning_rate, np.float32)
     if condensed.soft_labels is not None:
@@ -189,7 +193,8 @@ def _write_parquet(condensed: CondensedImages, path: Path) -> None:
 def _write_torch(condensed: CondensedImages, path: Path) -> None:
     """Tensors `images` and `labels` as `dataset()` gives them, with names and preprocessing as JSON.
 
-    Soft labels are float32 [R, classes]; a learning rate is among the metadata.
+    Soft labels are float32 [R, classes]; a learning rate is among the metadata. Images that are whitened come
+    with the tensors of the whitening, for test images.
     """
     images, labels = condensed.dataset().tensors
     metadata = {
@@ -198,8 +203,9 @@ def _write_torch(condensed: CondensedImages, path: Path) -> None:
     }
     if condensed.learning_rate is not None:
         metadata["learning_rate"] = repr(condensed.learning_rate)
-    tensors = {"images": images.contiguous(), "labels": labels.contiguous()}
-    write_atomically(path, save_tensors(tensors, metadata))
+    by = condensed.whitening.tensors() if condensed.whitening else {}
+    stored = {name: part.contiguous() for name, part in {"images": images, "labels": labels, **by}.items()}
+    write_atomically(path, save_tensors(stored, metadata))
 
 
 def _write_nodes_npz(condensed: CondensedNodes, path: Path) -> None:

@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor
 from torch.utils.data import TensorDataset
 
 from lqm.condensed.artefact import Manifest
+from lqm.condensed.channels import Channels
 from lqm.condensed.condensed_set import CondensedSet
 from lqm.condensed.mosaic import expand
 from lqm.condensed.tensors import SOFT_LABELS
+from lqm.condensed.whitening import Whitening
 from lqm.utils.errors import ArtifactError, DataError
 from lqm.utils.limits import require_memory
 from lqm.utils.pixels import pixels
@@ -19,20 +21,25 @@ from lqm.utils.pixels import pixels
 
 @dataclass(frozen=True, eq=False)
 class CondensedImages(CondensedSet):
-    """Images, with what a network is to be fed in their place."""
+    """Images, with what a network is to be fed in their place.
 
+    Attributes:
+        whitening: what the images of a set that was made in whitened space go through, in place of mean and
+            standard deviation.
+        soft_labels: the shares of all classes that a network is to answer, [M, classes], if not the class.
+    """
+
+    whitening: Whitening | None = field(default=None, repr=False)
     soft_labels: Tensor | None = field(default=None, repr=False)
 
     holds = "images"
 
-    def tensors(self) -> dict[str, Tensor]:
-        """Images, labels, and the soft labels if there are any."""
-        return super().tensors() | ({} if self.soft_labels is None else {SOFT_LABELS: self.soft_labels})
-
-    @classmethod
-    def of_tensors(cls, tensors: dict[str, Tensor], manifest: Manifest, path: Path) -> Self:
-        """The set that was written as these tensors."""
-        return replace(super().of_tensors(tensors, manifest, path), soft_labels=tensors.get(SOFT_LABELS))
+    def __post_init__(self) -> None:
+        if self.whitening is None and "kind" in self.manifest.get("preprocessing", {}):
+            raise ArtifactError(
+                "the manifest of this set says that its images are whitened, and the set has no whitening; "
+                "give that of the set it comes from as whitening=..."
+            )
 
     def taught_by(self, learning_rate: float, soft_labels: Tensor | None) -> Self:
         """The same set, to be learned at a rate of its own, and by soft labels if there are any."""
@@ -71,8 +78,8 @@ class CondensedImages(CondensedSet):
         return self.soft_labels.repeat_interleave(self.manifest.get("mosaic", 1) ** 2, dim=0)
 
     @property
-    def preprocessing(self) -> dict[str, list[float]]:
-        """By which mean and standard deviation of each channel the images are normalised.
+    def preprocessing(self) -> dict[str, Any]:
+        """By which `mean` and `std` of each channel the images are normalised; or `kind` is `zca`, whitening.
 
         Raises:
             ArtifactError: when the manifest does not say it.
@@ -82,17 +89,38 @@ class CondensedImages(CondensedSet):
             raise ArtifactError(
                 f"{where} says no 'preprocessing'; it should say the mean and std of each channel"
             )
-        found: dict[str, list[float]] = self.manifest["preprocessing"]
+        found: dict[str, Any] = self.manifest["preprocessing"]
         return found
 
     def normalised(self, images: Tensor) -> Tensor:
         """Bring pixels, in [0, 1] or uint8, of this set or of a test set, to what a network is to be fed."""
-        preprocessing = self.preprocessing
         shown = pixels(images)
-        mean, std = (torch.tensor(preprocessing[name]).view(-1, 1, 1).to(shown) for name in ("mean", "std"))
-        if shown.shape[-3:-2] != mean.shape[:1]:
+        if self.whitening is not None:
+            by: Channels | Whitening = self.whitening
+            fits, wanted = shown.shape[-3:] == self.images.shape[1:], [*self.images.shape[1:]]
+        else:
+            mean, std = (torch.tensor(self.preprocessing[name]) for name in ("mean", "std"))
+            by = Channels(mean, std)
+            fits, wanted = shown.shape[-3:-2] == mean.shape, [len(mean), "H", "W"]
+        if not fits:
             raise DataError(
                 f"images of shape {list(images.shape)} can't be normalised like this set; "
-                f"they should be [N, {len(mean)}, H, W]"
+                f"they should be [N, {', '.join(map(str, wanted))}]"
             )
-        return (shown - mean) / std
+        return by.apply(shown)
+
+    def prepared(self, source: Any) -> Any:
+        """The real images, which networks see whitened as they see those of this set, if they do."""
+        return source if self.whitening is None else source.whitened(self.whitening)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """What is written to the tensor file, by name."""
+        soft = {} if self.soft_labels is None else {SOFT_LABELS: self.soft_labels}
+        return super().tensors() | soft | (self.whitening.tensors() if self.whitening else {})
+
+    @classmethod
+    def of_tensors(cls, tensors: dict[str, Tensor], manifest: Manifest, path: Path) -> Self:
+        """The set that was written as these tensors."""
+        names, whitening = tuple(manifest["class_names"]), Whitening.of_tensors(tensors)
+        soft = tensors.get(SOFT_LABELS)
+        return cls(tensors["images"], tensors["labels"], names, manifest, path, whitening, soft)

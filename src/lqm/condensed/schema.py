@@ -5,7 +5,7 @@ A field that this version does not know is left alone: later versions may write 
 
 import re
 from math import isinf
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import AfterValidator, Field, TypeAdapter
 from typing_extensions import TypedDict
@@ -17,6 +17,12 @@ def _not_infinite(number: float) -> float:
     if isinf(number):
         raise ValueError("it should not be infinite")
     return number
+
+
+def _of_one_kind(preprocessing: dict[str, Any]) -> dict[str, Any]:
+    if {"mean", "std"} <= preprocessing.keys() or {"kind", "sha256"} <= preprocessing.keys():
+        return preprocessing
+    raise ValueError("it should say mean and std of each channel, or kind and sha256 of a whitening")
 
 
 def _plain_name(name: str) -> str:
@@ -177,10 +183,12 @@ class Entry(Score):
 
 
 class Preprocessing(TypedDict):
-    """By what the channels of images are normalised."""
+    """By what the channels of images are normalised; or that they are whitened, by tensors of that hash."""
 
-    mean: list[Finite]
-    std: list[Deviation]
+    mean: NotRequired[list[Finite]]
+    std: NotRequired[list[Deviation]]
+    kind: NotRequired[Literal["zca"]]
+    sha256: NotRequired[str]
 
 
 class Training(TypedDict):
@@ -204,7 +212,7 @@ class ManifestFields(Made):
     format: Count
     class_names: list[str]
     data: DataFile
-    preprocessing: NotRequired[Preprocessing]
+    preprocessing: NotRequired[Annotated[Preprocessing, AfterValidator(_of_one_kind)]]
     mosaic: NotRequired[Annotated[int, Field(ge=1, le=64)]]
     training: NotRequired[Training]
     recipe: NotRequired[str | None]

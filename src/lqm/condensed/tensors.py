@@ -9,6 +9,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load
 from torch import Tensor
 
+from lqm.condensed.whitening import wrong_whitening
 from lqm.utils.errors import ArtifactError
 from lqm.utils.sentences import first_line
 
@@ -68,7 +69,7 @@ def _wrong_images(tensors: Mapping[str, Tensor], manifest: Mapping[str, Any]) ->
                 f"'images' have {images.shape[1]} channels, and the manifest's 'preprocessing.{name}' has "
                 f"{len(values)} numbers"
             )
-    return ""
+    return wrong_whitening(tensors, manifest, images[0].numel())
 
 
 def _wrong_soft_labels(tensors: Mapping[str, Tensor], manifest: Mapping[str, Any]) -> str:

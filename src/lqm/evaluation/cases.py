@@ -58,10 +58,13 @@ def each_once(folders: Sequence[str | Path]) -> list[Path]:
 
 
 def latents_of(cases: Sequence[Case], source: Any, *, seed: int = 0) -> Latents:
-    """Encode sets of one source by the first network, before its training, of an evaluation by `seed`."""
+    """Encode sets of one source by the first network, before its training, of an evaluation by `seed`.
+
+    That network, and how it is fed, are those of the first set.
+    """
     for case in cases:
         require_fits(case.condensed, source)
-    evaluator = cases[0].evaluator
+    evaluator, source = cases[0].evaluator, cases[0].condensed.prepared(source)
     protocol = evaluator.protocol_of(cases[0].condensed)
     network = evaluator.fresh_network(source, protocol.network, seed, 0)
     sets = [evaluator.as_records(case.condensed) for case in cases]

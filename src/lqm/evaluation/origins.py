@@ -50,11 +50,11 @@ def real_data_of(
     data_dir: str | Path | None = None,
     max_memory: str | int | None = None,
 ) -> Any:
-    """The source of a set, read within a limit of memory, and of the shape of the set's records."""
+    """The source of a set, read within a limit of memory, of the shape of its records, and fed like them."""
     with limited_to(max_memory), memory_for_reading(source or condensed.manifest["source"]["name"]):
         data = source_of(evaluator, condensed.manifest, source, data_dir)
     require_fits(condensed, data)
-    return data
+    return condensed.prepared(data)
 
 
 def require_fits(condensed: CondensedSet, source: Any) -> None:

@@ -109,7 +109,8 @@ def _planted(source: ImageSource, held_out: Tensor, labels: Tensor) -> ImageSour
 def _with(source: ImageSource, images: Tensor, labels: Tensor) -> ImageSource:
     """Other training images, normalised as before."""
     channels = tuple(source.mean.tolist()), tuple(source.std.tolist())
-    return replace(source, train=Images(images, labels), published=channels, origin=None)
+    other = Images(images, labels)
+    return replace(source, train=other, published=channels, fitted=source.whitening, origin=None)
 
 
 def _private(

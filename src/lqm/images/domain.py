@@ -14,7 +14,7 @@ from lqm.images.evaluation import IMAGES as EVALUATOR
 from lqm.images.memory import images_at_once
 from lqm.images.methods import METHODS
 from lqm.images.networks import count_activations, factory_name
-from lqm.images.problem import ImageProblem
+from lqm.images.problem import ImageProblem, preprocessed
 from lqm.images.sources import SOURCES, ImageSource, load_source
 from lqm.methods.domain import Choices, Domain, Prepared
 from lqm.recipes import PAPER, Recipe, fitting_recipe, named_recipe, paper_recipe
@@ -74,7 +74,7 @@ def _prepare(choices: Choices) -> Prepared:
         device=choices.device,
         sketch=choices.sketch,
         experts=choices.experts,
-        source=source,
+        source=preprocessed(source, settings),
         network=own,
     )
     recorded = asdict(settings)

@@ -45,6 +45,7 @@ class ExpertSettings:
         optimizer: `sgd`, or `gsam`: SGD with the gradients of adaptive SAM and the surrogate gap.
         rho: of `gsam`, the length of the step up.
         alpha: of `gsam`, the weight of the surrogate gap.
+        zca: whether the experts see whitened images.
     """
 
     network: NetworkSpec = "convnet"
@@ -58,6 +59,7 @@ class ExpertSettings:
     optimizer: Literal["sgd", "gsam"] = "sgd"
     rho: NotNegative = 0.01
     alpha: NotNegative = 0.3
+    zca: bool = False
 
     @property
     def record(self) -> dict[str, Any]:

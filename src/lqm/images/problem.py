@@ -21,9 +21,26 @@ from lqm.images.networks import (
 )
 from lqm.images.sources import ImageSource
 from lqm.methods.problem import Problem
+from lqm.utils.errors import ConfigError
 
 # The gradient of a class never touches another, so a long list of classes may be processed in groups.
 REAL_AT_ONCE, SYNTHETIC_AT_ONCE = 4096, 512
+
+
+def preprocessed(source: ImageSource, settings: Any) -> ImageSource:
+    """The source as settings want networks to see it: whitened if they have `zca`.
+
+    Raises:
+        ConfigError: when it is whitened already, and the settings do not want it to be.
+    """
+    if getattr(settings, "zca", False):
+        return source.whitened()
+    if source.zca:
+        raise ConfigError(
+            f"'{source.name}' is whitened, which these settings do not record; give the source as it was, "
+            "with zca = true where there is such a setting"
+        )
+    return source
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -59,6 +76,7 @@ class ImageProblem(Problem):
             labels=torch.arange(len(images)).repeat_interleave(images.shape[1]),
             class_names=self.class_names,
             manifest={"preprocessing": self.source.preprocessing, **manifest},
+            whitening=self.source.whitening,
         )
 
     def fresh_network(self, spec: str, purpose: str, index: int) -> Network:

@@ -54,14 +54,17 @@ class SyntheticImages(Synthetic):
         self._problem, self._settings, self._mosaic = problem, settings, mosaic
         self._cells, self._at_most = 1 if whole else mosaic, at_most
         self.counts = [count * mosaic**2 for count in problem.counts]
-        low, high = (problem.source.normalised(torch.full((1, 1), v)).to(problem.device) for v in (0.0, 1.0))
+        if mosaic > 1 and problem.source.zca:
+            raise ConfigError(
+                f"mosaic = {mosaic} can't be used with zca, which whitens whole images; give mosaic = 1"
+            )
         self._images = Learnable(
             "images",
             self._init,
             lambda images: torch.optim.SGD([images], lr=settings.learning_rate, momentum=settings.momentum),
             problem.device,
             moments="momentum",
-            project=(lambda images: images.clamp_(low, high)) if settings.clip == "each-update" else None,
+            project=self._clip if settings.clip == "each-update" else None,
             shape=(problem.classes, problem.per_class, *problem.source.shape),
             rate=rate,
         )
@@ -92,9 +95,10 @@ class SyntheticImages(Synthetic):
 
     def _pixels(self, images: Tensor) -> Tensor:
         """Normalised images as legal pixels."""
-        source = self._problem.source
-        mean, std = (part.view(-1, 1, 1) for part in (source.mean, source.std))
-        return (images.detach().cpu() * std + mean).clamp(0, 1)
+        return self._problem.source.denormalised(images.detach().cpu()).clamp(0, 1)
+
+    def _clip(self, images: Tensor) -> None:
+        images.copy_(self._problem.source.clipped(images))
 
     def init_stage(self) -> Stage | None:
         """The choice of the init, if that takes steps of its own."""

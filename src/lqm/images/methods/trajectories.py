@@ -151,6 +151,7 @@ def _experts(settings: MTTSettings) -> ExpertsNeeded:
         augmentation="dsa",
         optimizer=settings.expert_optimizer,
         alpha=settings.expert_alpha,
+        zca=settings.zca,
     )
     epochs = settings.max_start - 1 + settings.expert_epochs
     return ExpertsNeeded(training, settings.experts, epochs, "experts", least_epochs=epochs)

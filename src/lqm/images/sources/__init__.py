@@ -11,9 +11,10 @@ from lqm.images.sources.digits import digits
 from lqm.images.sources.folder import list_folder, read_listing
 from lqm.images.sources.found import Found, Reading, finish
 from lqm.images.sources.inside import Inside, expanded
+from lqm.images.sources.labelled import Images
 from lqm.images.sources.named import cifar10, cifar100, mnist, tinyimagenet
 from lqm.images.sources.npz import read_npz
-from lqm.images.sources.source import Images, ImageSource, pick
+from lqm.images.sources.source import ImageSource, pick
 from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.names import choose
 

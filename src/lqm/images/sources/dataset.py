@@ -15,7 +15,8 @@ from lqm.images.sources.convert import Array, eight_bits_or_floats, labels_of, n
 from lqm.images.sources.deep import refuse_deep
 from lqm.images.sources.found import Found, Reading, finish
 from lqm.images.sources.image_file import pixels_of, plain
-from lqm.images.sources.source import Images, ImageSource
+from lqm.images.sources.labelled import Images
+from lqm.images.sources.source import ImageSource
 from lqm.images.sources.stack import Stack
 from lqm.utils.errors import DataError
 from lqm.utils.sentences import reason

@@ -15,7 +15,7 @@ from torch import Tensor
 from lqm.engine.progress import Progress
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.image_file import Encoded, decode, pillow_within_limits
-from lqm.images.sources.source import Images
+from lqm.images.sources.labelled import Images
 from lqm.images.sources.stack import Stack
 from lqm.utils.cache import Packed, content_key, kept
 from lqm.utils.errors import DataError

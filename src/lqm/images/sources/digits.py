@@ -4,7 +4,8 @@ import torch
 from sklearn.datasets import load_digits
 
 from lqm.images.sources.found import Found, Reading, finish
-from lqm.images.sources.source import OPERATIONS_WITHOUT_FLIP, Images, ImageSource
+from lqm.images.sources.labelled import Images
+from lqm.images.sources.source import OPERATIONS_WITHOUT_FLIP, ImageSource
 
 
 def digits(reading: Reading) -> ImageSource:

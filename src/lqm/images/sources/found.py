@@ -9,9 +9,10 @@ import torch
 from pydantic import Field
 
 from lqm.images.augment import OPERATIONS
+from lqm.images.sources.labelled import Images
 from lqm.images.sources.overlap import compare_parts
 from lqm.images.sources.resize import square
-from lqm.images.sources.source import Images, ImageSource
+from lqm.images.sources.source import ImageSource
 from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.limits import CLASS_BYTES, max_pixels, require_memory
 from lqm.utils.settings import check

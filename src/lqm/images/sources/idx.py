@@ -16,7 +16,7 @@ import numpy as np
 from lqm.images.sources.convert import Array, images_of, labels_of, names_of
 from lqm.images.sources.found import Found
 from lqm.images.sources.inside import Inside
-from lqm.images.sources.source import Images
+from lqm.images.sources.labelled import Images
 from lqm.utils.errors import DataError
 from lqm.utils.files import open_regular, size_of
 from lqm.utils.limits import require_memory

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lqm.images.sources.convert import images_of, labels_of, names_of
 from lqm.images.sources.found import Found
-from lqm.images.sources.source import Images
+from lqm.images.sources.labelled import Images
 from lqm.utils.errors import DataError
 from lqm.utils.limits import require_memory
 from lqm.utils.npz import Arrays, listed, strings_of
