@@ -15,6 +15,8 @@ model = torch.nn.Sequential(
     torch.nn.Linear(128, len(condensed.class_names)),
 )
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+if condensed.learning_rate is not None:  # learned together with the images
+    optimizer = torch.optim.SGD(model.parameters(), lr=condensed.learning_rate)
 for _ in range(100):
     for images, labels in torch.utils.data.DataLoader(condensed.dataset(), batch_size=32, shuffle=True):
         loss = torch.nn.functional.cross_entropy(model(images), labels)

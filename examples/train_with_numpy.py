@@ -24,11 +24,14 @@ def features(images):
 
 
 inputs, wanted = features(condensed["images"]), np.eye(len(condensed["class_names"]))[condensed["labels"]]
+if "soft_labels" in condensed:
+    wanted = condensed["soft_labels"]
+rate = condensed["learning_rate"] if "learning_rate" in condensed else 0.1
 weights = np.zeros((inputs.shape[1], wanted.shape[1]))
 for _ in range(500):
     scores = inputs @ weights
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
-    weights -= 0.1 * (inputs.T @ (shares - wanted) / len(inputs) + 1e-3 * weights)
+    weights -= rate * (inputs.T @ (shares - wanted) / len(inputs) + 1e-3 * weights)
 right = (features(test["images"]) @ weights).argmax(axis=1) == test["labels"]
 print(f"trained on {len(inputs)} images, right on {right.mean():.1%} of {len(right)} real ones")

@@ -247,4 +247,5 @@ def _budgets(cases: Sequence[Case], real: Real | None) -> Content:
 def _loading(case: Case) -> str:
     """The lines of Python that load a set."""
     use = "dataset = condensed.dataset()" if "per_class" in case.manifest else "data = condensed.to_pyg()"
-    return f"import lqm\ncondensed = lqm.load({shown_path(case.folder)!r})\n{use}"
+    rate = "\nlearning_rate = condensed.learning_rate  # of SGD" if "training" in case.manifest else ""
+    return f"import lqm\ncondensed = lqm.load({shown_path(case.folder)!r})\n{use}{rate}"
