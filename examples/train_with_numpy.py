@@ -26,7 +26,7 @@ def features(images):
 inputs, wanted = features(condensed["images"]), np.eye(len(condensed["class_names"]))[condensed["labels"]]
 if "soft_labels" in condensed:
     wanted = condensed["soft_labels"]
-rate = condensed["learning_rate"] if "learning_rate" in condensed else 0.1
+rate = condensed.get("learning_rate", 0.1)
 weights = np.zeros((inputs.shape[1], wanted.shape[1]))
 for _ in range(500):
     scores = inputs @ weights
