@@ -13,6 +13,9 @@ WINDOW = {"steps": 12, "reuse": 3, "window": 2}
 IMAGES = {"network": NETWORK, "real_batch": 8}
 SHALLOW = {"network": "convnet:width=8:depth=1", "real_batch": 8}
 NODES = {"width": 16}
+LOOPS = {"outer": 2, "inner": 1, "warm_up": 5}
+SHORT = {"student_steps": 2, "max_start": 2, "expert_epochs": 1, "experts": 2, "real_batch": 64}
+LEARNED = {"zca": True, "labels": "learned", "ema": 0.9, "gradient": "two-pass"}
 
 MODES = {
     "queue-idm": ("digits", {"method": "idm", "settings": {"steps": 12} | IMAGES | QUEUE}),
@@ -20,6 +23,11 @@ MODES = {
     "sketch-dm": ("digits", {"sketch": "dm", "settings": {"steps": 12}}),
     "sketch-idm": ("digits", {"sketch": "idm", "settings": {"steps": 12}}),
     "sketch-cat": ("digits-knn", {"sketch": "cat", "settings": {"steps": 12}}),
+    "gradients-dsac": ("digits", {"method": "dsac", "settings": {"steps": 12} | IMAGES | LOOPS}),
+    "trajectories-mtt": (
+        "digits",
+        {"method": "mtt", "settings": {"steps": 12, "network": NETWORK} | SHORT | LEARNED},
+    ),
     "compiled-dm": ("digits", {"method": "dm", "compile": "on", "settings": {"steps": 12} | SHALLOW}),
 }
 
