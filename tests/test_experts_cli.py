@@ -26,14 +26,18 @@ def read(folder, pattern):
     return load_file(path)
 
 
-def test_what_it_prints_last_condenses_by_the_experts(type_in, tmp_path):
+@pytest.mark.parametrize(
+    ("more", "epochs"), [((), 1), (("--set", "momentum=0"), 1), (("--set", "zca=true"), 3)]
+)
+def test_what_it_prints_last_condenses_by_the_experts(type_in, tmp_path, more, epochs):
     source = ("digits", "--augmentation", "color,crop")
-    words = ("--networks", 2, "--epochs", 1, *NAMED, "--set", "batch=500", "--out", tmp_path / "bank")
+    named = (*NAMED, *more, "--set", "batch=500")
+    words = ("--networks", 2, "--epochs", epochs, *named, "--out", tmp_path / "bank")
     code, printed, error = type_in("experts", *source, *words)
     assert code == 0
     assert "2 networks" in printed
     assert "batch=500" in error
-    assert len(list((tmp_path / "bank").glob("snapshot-*"))) == 4
+    assert len(list((tmp_path / "bank").glob("snapshot-*"))) == 2 * (epochs + 1)
     (following,) = (line.partition("next: lqm ")[2] for line in printed.splitlines())
     code, printed, _ = type_in(*shlex.split(following), *TINY, "--out", tmp_path / "run")
     assert code == 0

@@ -99,14 +99,14 @@ class CondenseRequest(ComputeRequest):
 
     Attributes:
         out: Folder for the run and its result, else one in runs/.
-        method: dm (default), datadam, idm, dc, dsa, dance; graphs: cat (default), puma; real: random,
-            herding, k-centre, k-means.
+        method: dm (default), datadam, idm, dance, cafe, cafe-dsa, dc, dsa, dcc, dsac, idc, mtt, ftd, tesla,
+            datm; graphs: cat (default), puma; real: random, herding, k-centre, k-means.
         distance: lqm (default), mean, ...; any other word lists them.
         per_class: Synthetic images of each class (default 10).
         budget: Synthetic nodes, or their share of the nodes (default 1%).
-        recipe: Settings by name, listed by `lqm recipes`: paper, idm-10, ...
+        recipe: Settings by name, such as paper; `lqm recipes` lists them.
         sketch: What `lqm sketch` made, in place of passes over the data.
-        experts: What `lqm experts` trained on the source, for dance.
+        experts: What `lqm experts` trained, for dance, mtt and its kin.
         network: Such as convnet:width=64; in Python, a function too.
         settings: Settings of the method that differ from the recipe and the paper's defaults.
         seed: Everything random follows from it.

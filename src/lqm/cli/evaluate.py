@@ -32,8 +32,9 @@ def evaluate(
 
     Args:
         run: A run, or a saved condensed set.
-        protocol: How networks are trained: quick-200, cross-200, field-1000, field-2000, datadam-1800; of
-            graphs cat-500, graph-quick; else what the set asks for.
+        protocol: How networks are trained: quick-200, cross-200, learned-200, field-1000, dsa-1000,
+            learned-1000, soft-1000, idc-1000, idc-1500, field-2000, datadam-1800; of graphs cat-500,
+            graph-quick; else what the set asks for.
         networks: Kinds in place of the protocol's: convnet,mlp,lenet,alexnet,vgg11,resnet18; of graphs
             gcn,sgc,gat,sage,appnp,mlp.
         repeats: Networks of each kind, in place of the protocol's number.

@@ -3,10 +3,14 @@
 import shlex
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lqm.api.requests import ExpertsRequest
 from lqm.cli.arguments import Assignments, run_folder, settings_of
 from lqm.utils.log import say
+
+if TYPE_CHECKING:
+    from lqm.banks import Experts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +36,24 @@ class TrainExperts(ExpertsRequest):
         names = ("data_dir", "size", "test_fraction", "augmentation")
         given = [(f"--{name.replace('_', '-')}", getattr(self, name)) for name in names]
         words = [str(word) for pair in given if pair[1] is not None for word in pair]
-        words += ["--method", "dance", "--network", made.config["settings"]["network"]]
-        words += ["--set", f"pairs={made.networks}", "--experts", str(folder)]
+        words += _use(made, str(folder))
         following = shlex.join(["lqm", "condense", str(self.source), *words])
         count = f"{made.networks} networks with {made.epochs + 1} snapshots each"
-        # DANCE matches images that are not whitened.
-        whitened = made.config["settings"].get("zca", False)
-        say(f"{count} in {folder}" + ("" if whitened else f"; next: {following}"))
+        say(f"{count} in {folder}; next: {following}")
+
+
+def _use(made: "Experts", folder: str) -> list[str]:
+    """The words of a condensation by experts: MTT's have no momentum, and may be whitened."""
+    own = made.config["settings"]
+    whitened = own.get("zca", False)
+    words = ["--network", own["network"], "--experts", folder]
+    if own.get("momentum") != 0 and not whitened:
+        return ["--method", "dance", *words, "--set", f"pairs={made.networks}"]
+    epochs = min(2, made.epochs)
+    settings = [
+        f"experts={made.networks}",
+        f"expert_epochs={epochs}",
+        f"max_start={made.epochs - epochs + 1}",
+    ]
+    settings.append(f"zca={str(whitened).lower()}")
+    return ["--method", "mtt", *words, *(word for each in settings for word in ("--set", each))]
