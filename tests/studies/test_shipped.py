@@ -19,6 +19,7 @@ from lqm.studies.files import load_study, study_names
 NAMES = (
     "ablation",
     "budgets",
+    "families",
     "graphs",
     "hard-labels",
     "images",
