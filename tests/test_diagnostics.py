@@ -23,7 +23,7 @@ def test_cramer_von_mises_equals_scipy_feature_by_feature(n, k):
         np.testing.assert_allclose(found[c], scipy_statistics(real[c], synthetic[c]), atol=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     real=arrays(np.float64, st.tuples(st.integers(2, 9), st.just(2)), elements=st.integers(0, 3).map(float)),
     synthetic=arrays(
@@ -68,7 +68,7 @@ def naive_statistic(real, synthetic):
     return n * k / (n + k) ** 2 * sum(gaps)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     real=arrays(np.float64, st.integers(1, 9), elements=st.integers(0, 3).map(float)),
     synthetic=arrays(np.float64, st.integers(1, 9), elements=st.integers(0, 3).map(float)),
