@@ -113,7 +113,7 @@ def _against_the_field(tasks: int, title: str, at_least: float) -> Work:
     )
 
 
-# For one task the aim was 4; see docs/results.md for what was tried.
+# For one task the aim was 4; see docs/speed.md for what was tried.
 TASK = _against_the_field(1, "one task", at_least=2.5)
 STREAM = _against_the_field(3, "three tasks", at_least=4)
 SHARING = Work(

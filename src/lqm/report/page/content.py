@@ -238,14 +238,13 @@ def _bars(found: Standing, cases: Sequence[Case]) -> list[Content]:
 
 def _budgets(cases: Sequence[Case], real: Real | None) -> Content:
     """Nodes of each class: condensed, and real ones to learn from."""
-    sets = [case.condensed for case in cases]
-    classes = len(sets[0].class_names)
-    counts = [each.labels[each.labels >= 0].bincount(minlength=classes).tolist() for each in sets]
+    classes, every = len(cases[0].condensed.class_names), [case.condensed.labels for case in cases]
+    counts = [labels[labels >= 0].bincount(minlength=classes).tolist() for labels in every]
     return {"sets": counts, "real": real.by_class if real else None}
 
 
 def _loading(case: Case) -> str:
     """The lines of Python that load a set."""
     use = "dataset = condensed.dataset()" if "per_class" in case.manifest else "data = condensed.to_pyg()"
-    rate = "\nlearning_rate = condensed.learning_rate  # of SGD" if "training" in case.manifest else ""
-    return f"import lqm\ncondensed = lqm.load({shown_path(case.folder)!r})\n{use}{rate}"
+    use += "\nlearning_rate = condensed.learning_rate  # of SGD" * ("training" in case.manifest)
+    return f"import lqm\ncondensed = lqm.load({shown_path(case.folder)!r})\n{use}"
