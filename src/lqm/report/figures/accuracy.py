@@ -59,19 +59,20 @@ def _by_step(origin: Origin, runs: Sequence[Along]) -> Figure:
     plot = LinePlot("step", COLUMN if len(runs) <= _NARROW_LINES else PAGE)
     for number, (case, along) in enumerate(runs):
         plot.curve(look(number), [each.step for each in along], [each.accuracy for each in along], case.label)
-    protocol = runs[0][0].manifest["evaluation"]
+    first = runs[0][0]
+    protocol = first.evaluator.stored_protocol(first.manifest["evaluation"])
     sizes = {case.records for case, _ in runs}
     real = [
         bar
         for standing in standings(origin.cases)
-        if standing.protocol.record == protocol
+        if standing.protocol == protocol
         for bar in standing.bars
         if bar.training_set == "full" or (bar.training_set == "random" and bar.records in sizes)
     ]
     for number, bar in enumerate(real):
         plot.level(look_of_real(number), bar.accuracy, f"{bar.name} (real)")
     return plot.finish(
-        f"{plain(origin.name)}: accuracy along the condensation, by {protocol['name']}; "
+        f"{plain(origin.name)}: accuracy along the condensation, by {protocol.name}; "
         "shaded: sample deviation over networks"
     )
 
