@@ -73,9 +73,8 @@ class CondensedImages(CondensedSet):
 
     def targets(self) -> Tensor:
         """What a network is to answer to the records: shares of all classes, [R, C], or classes, [R]."""
-        if self.soft_labels is None:
-            return self.records()[1]
-        return self.soft_labels.repeat_interleave(self.manifest.get("mosaic", 1) ** 2, dim=0)
+        own = self.labels if self.soft_labels is None else self.soft_labels
+        return own.repeat_interleave(self.manifest.get("mosaic", 1) ** 2, dim=0)
 
     @property
     def preprocessing(self) -> dict[str, Any]:

@@ -46,8 +46,17 @@ def augment(images: Tensor, *drawn: AugmentationParameters) -> Tensor:
     return images
 
 
-def cutmix(images: Tensor, labels: Tensor, draws: torch.Generator) -> tuple[Tensor, Tensor]:
-    """One box of each image is that of another, and its label is shared by area (Yun et al. 2019)."""
+def cutmix(
+    images: Tensor, labels: Tensor, classes: int, probability: float, draws: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """With a probability, one box of each image is that of another, and its label is shared by area.
+
+    Yun et al. 2019. Labels are class numbers, [B], or shares of the classes, [B, classes], which those of a
+    mixed batch always are.
+    """
+    if not probability or float(torch.rand((), generator=draws)) >= probability:
+        return images, labels
+    labels = labels if labels.is_floating_point() else F.one_hot(labels, classes).float()
     size = images.shape[-1]
     share, down, right = torch.rand(3, generator=draws).tolist()
     half = round(size * (1 - share) ** 0.5 / 2)

@@ -5,7 +5,6 @@ from dataclasses import asdict, fields
 from typing import Any, Literal
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
@@ -180,6 +179,4 @@ def epoch(
             shown = augment(shown, *draw_several(operations, draws, rows=len(shown)))
         if settings.augmentation == "dsa":
             shown = augment(shown, draw(source.augmentation, draws, rows=len(shown)))
-        if settings.cutmix and float(torch.rand((), generator=draws)) < settings.cutmix:
-            shown, labels = cutmix(shown, F.one_hot(labels, problem.classes).float(), draws)
-        yield shown, labels
+        yield cutmix(shown, labels, problem.classes, settings.cutmix, draws)

@@ -73,10 +73,12 @@ class SyntheticLessons(SyntheticImages):
 
     def update(self) -> None:
         """One update of everything that is learned, then of the average."""
+        if not self._lesson.ema:
+            super().update()
+            return
         average = self._averaged().clone()
         super().update()
-        if self._lesson.ema:
-            self._average = average.lerp(self.images.detach(), 1 - self._lesson.ema)
+        self._average = average.lerp(self.images.detach(), 1 - self._lesson.ema)
 
     def state(self) -> dict[str, Tensor]:
         """What is learned, and the average of the images."""
@@ -103,10 +105,8 @@ class SyntheticLessons(SyntheticImages):
         problem = self._problem
         assert problem.experts is not None
         bank = problem.experts()
-        return [last_network(problem, self._lesson.network, bank, number) for number in self._numbers(bank)]
-
-    def _numbers(self, bank: Experts) -> range:
-        return range(min(self._lesson.experts, bank.networks))
+        count = min(self._lesson.experts, bank.networks)
+        return [last_network(problem, self._lesson.network, bank, number) for number in range(count)]
 
     def _init(self) -> Tensor:
         """As other images, but that random ones may be such as experts classify correctly."""

@@ -80,9 +80,7 @@ def train(
                 if resident is None
                 else resident[chosen.to(device)]
             )
-            images = augment(images, *drawn)
-            if mixed and float(torch.rand((), generator=draws)) < mixed:
-                images, wanted = cutmix(images, _shares(wanted, len(source.class_names)), draws)
+            images, wanted = cutmix(augment(images, *drawn), wanted, len(source.class_names), mixed, draws)
             (logits,) = encoder.readouts(images)
             loss = F.cross_entropy(logits, wanted)
             current.zero_grad()
@@ -95,11 +93,6 @@ def train(
 def fifths(epoch: int, epochs: int) -> float:
     """What is left of the rate in an epoch: a fifth after two thirds, and again after five sixths."""
     return float(0.2 ** ((3 * epoch >= 2 * epochs) + (6 * epoch >= 5 * epochs)))
-
-
-def _shares(labels: Tensor, classes: int) -> Tensor:
-    """Labels as shares of all classes, [B, classes]."""
-    return labels if labels.is_floating_point() else F.one_hot(labels, classes).float()
 
 
 def latent_features(
