@@ -9,7 +9,7 @@ import torch
 from lqm.engine.compute import Compute
 from lqm.engine.probes import compile_problem
 from lqm.images import training
-from lqm.images.augment import augment, draw
+from lqm.images.augment import augment, cutmix, draw, draw_several
 from lqm.images.networks import make_network
 from lqm.images.sources import Images, ImageSource
 
@@ -90,3 +90,41 @@ def test_features_and_classes_are_those_of_the_network_for_more_images_than_go_a
         torch.testing.assert_close(found, everything[:count], atol=1e-5, rtol=1e-4)
     expected = network(digits.normalised(images)).argmax(dim=1)
     assert training.predict(network, replace(digits, test=digits.train)).equal(expected)
+
+
+def test_the_way_of_idc_is_a_plain_loop_with_cutmix_and_two_falls_of_the_rate(digits):
+    images, epochs = few(digits), 6
+    torch.manual_seed(3)
+    ours = make_network("convnet:width=4:depth=1", (1, 8, 8), 10)
+    plain = copy.deepcopy(ours).train()
+    way = {"schedule": "fifths", "several": True, "mixed": 0.5}
+    draws = torch.Generator().manual_seed(0)
+    training.train(ours, images, digits, epochs=epochs, batch=8, draws=draws, **way, **OPTIONS)
+    draws, mixed = torch.Generator().manual_seed(0), []
+    rate, momentum, decay = OPTIONS.values()
+    optimizer = torch.optim.SGD(plain.parameters(), rate, momentum=momentum, weight_decay=decay)
+    operations = [name for name in digits.augmentation if name != "cutout"]
+    for epoch in range(epochs):
+        optimizer.param_groups[0]["lr"] = rate * (1.0 if epoch < 4 else 0.2 if epoch < 5 else 0.04)
+        for chosen in torch.randperm(16, generator=draws).split(8):
+            drawn = draw_several(operations, draws, rows=8)
+            shown = augment(digits.normalised(images.images[chosen]), *drawn)
+            shown, wanted = cutmix(shown, images.labels[chosen], 10, 0.5, draws)
+            mixed.append(wanted.is_floating_point())
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(plain(shown), wanted).backward()
+            optimizer.step()
+    assert {True, False} == {*mixed}
+    for name, tensor in weights(plain).items():
+        torch.testing.assert_close(ours.state_dict()[name], tensor)
+
+
+def test_soft_labels_are_what_is_learned(digits):
+    hard = few(digits)
+    shares = torch.nn.functional.one_hot(hard.labels, 10).float()
+    same, other = (replace(hard, soft_labels=soft) for soft in (shares, shares.roll(1, dims=1)))
+    expected, found, wrong = (weights(trained(digits, images)) for images in (hard, same, other))
+    for name, tensor in expected.items():
+        torch.testing.assert_close(found[name], tensor)
+    assert not all(torch.allclose(wrong[name], tensor) for name, tensor in expected.items())
+    assert len({images.digest for images in (hard, same, other, replace(hard, learning_rate=0.1))}) == 4
