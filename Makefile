@@ -7,7 +7,7 @@ PINNED := $(BIN)/pip install --quiet --no-deps --only-binary=:all: --require-has
 WORKERS ?= 2
 FUZZ_SECONDS ?= 600
 
-.PHONY: demo test check fast slow bench fuzz results
+.PHONY: demo test check fast slow bench fuzz results docs
 
 demo: $(READY)  ## condense the digits by mean and by quantile matching, three seeds each, and compare
 	$(BIN)/lqm demo
@@ -30,6 +30,9 @@ bench: $(READY)  ## speed, as ratios
 
 results: $(READY)  ## docs/results.md from its template and the lines of studies
 	$(BIN)/python -m tools.results
+
+docs: $(READY)  ## the documentation site, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 fuzz: .venv/.fuzz  ## fuzz every reader of files for ten minutes each
 	OMP_NUM_THREADS=1 $(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS)

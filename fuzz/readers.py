@@ -68,6 +68,29 @@ def _graph(path: Path) -> object:
     return lqm.load_graph(path, show_progress=False)
 
 
+@cache
+def _source() -> lqm.ImageSource:
+    return lqm.from_dataset(seeds.dataset(), name="made", class_names=("cat", "dog"), show_progress=False)
+
+
+def _imported(path: Path) -> object:
+    return lqm.import_set(path, source=_source(), clip=True, item=0 if path.suffix == ".pt" else None)
+
+
+@cache
+def _first_of(files: Callable[[], list[bytes]]) -> bytes:
+    return files()[0]
+
+
+def _torch_program(content: bytes, folder: Path) -> Path:
+    """A file of torch with another `data.pkl`, and checksums that fit."""
+    valid = io.BytesIO(_first_of(seeds.torch_files))
+    with zipfile.ZipFile(valid) as archive, zipfile.ZipFile(folder / "made.pt", "w") as made:
+        for name in archive.namelist():
+            made.writestr(name, content if name.endswith("data.pkl") else archive.read(name))
+    return folder / "made.pt"
+
+
 def _file(name: str) -> Callable[[bytes, Path], Path]:
     def write(content: bytes, folder: Path) -> Path:
         (folder / name).write_bytes(content)
@@ -205,6 +228,9 @@ def _study_tables(path: Path) -> object:
 
 READERS: dict[str, Reader] = {
     "npz": Reader(_file("made.npz"), _images, _zipped(seeds.image_arrays)),
+    "import-npz": Reader(_file("made.npz"), _imported, _zipped(seeds.image_arrays)),
+    "torch": Reader(_file("made.pt"), _imported, seeds.torch_files),
+    "torch-program": Reader(_torch_program, _imported, seeds.torch_programs),
     "npy": Reader(_members(seeds.image_arrays), _images, _each(seeds.image_arrays)),
     "graph-npy": Reader(_members(seeds.graph_arrays), _graph, _each(seeds.graph_arrays)),
     "benchmark-npy": Reader(_members(seeds.benchmark_arrays), _graph, _each(seeds.benchmark_arrays)),

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import pickle
+import zipfile
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -68,6 +69,33 @@ def benchmark_arrays() -> dict[str, bytes]:
         **{f"attr_{piece}": getattr(rows, piece) for piece in pieces},
         labels=np.arange(12) % 2,
     )
+
+
+def _saved(content: object) -> bytes:
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    return buffer.getvalue()
+
+
+def torch_files() -> list[bytes]:
+    """A condensed set in the layouts of the field's scripts."""
+    images, labels = torch.from_numpy(_PIXELS[:4, None] / np.float32(255)), torch.from_numpy(_LABELS[:4])
+    accuracies = {"ConvNet": [np.float64(0.5), 0.25]}
+    return [
+        _saved([images, labels]),
+        _saved({"images": images.half(), "labels": labels.int()}),
+        _saved({"data": [[images.double(), labels]], "accs_all_exps": accuracies}),
+        _saved({"data": images.bfloat16(), "targets": labels, "lr": torch.tensor(0.02)}),
+    ]
+
+
+def torch_programs() -> list[bytes]:
+    """The `data.pkl` of each of them; all have the tensors of the first."""
+    made = []
+    for content in torch_files():
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            made.append(archive.read("archive/data.pkl"))
+    return made[:1]
 
 
 def parquet() -> list[bytes]:
@@ -163,11 +191,16 @@ def ogb() -> dict[str, bytes]:
     return {name: ("\n".join(rows) + "\n").encode() for name, rows in lines.items()}
 
 
+def dataset() -> TensorDataset:
+    """Labelled images as a dataset of torch."""
+    images = torch.from_numpy(_PIXELS.astype(np.float32) / 255)[:, None]
+    return TensorDataset(images, torch.from_numpy(_LABELS))
+
+
 @cache
 def _condensed() -> dict[str, bytes]:
     """The files of a run of two steps."""
-    images = torch.from_numpy(_PIXELS.astype(np.float32) / 255)[:, None]
-    source = lqm.from_dataset(TensorDataset(images, torch.from_numpy(_LABELS)), name="made")
+    source = lqm.from_dataset(dataset(), name="made")
     with TemporaryDirectory() as folder:
         settings = {"steps": 2, "network": "mlp"}
         lqm.condense(

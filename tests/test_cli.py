@@ -273,7 +273,7 @@ def test_a_run_is_followed_and_listed(type_in, tmp_path, quick):
     command = ("condense", "digits", "--per-class", 1, "--out", out, *TINY)
     code, _, error = type_in(*command, "--evaluate-every", 2, "--tensorboard")
     assert code == 0
-    steps = re.findall(r"dm \+ lqm: .*step (\d+): .*0\.\d{3} ± 0\.\d{3}.*quick-200", error)
+    steps = re.findall(r"dm \+ lqm: .*quick-200: \d+\.\d % ± \d+\.\d at step (\d+)", error)
     assert steps == ["2", "3"]
     assert list((out / "tensorboard").iterdir())
     code, printed, _ = type_in("runs", tmp_path / "runs")

@@ -9,6 +9,7 @@ import pytest
 
 import lqm
 from lqm.api import demo
+from lqm.cli.demo import demo as show_demo
 from lqm.evaluation.paired import Paired
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.recipes import Recipe
@@ -26,13 +27,13 @@ def small(tmp_path_factory):
 
     def run():
         with contextlib.redirect_stdout(io.StringIO()) as printed:
-            demo.demo(folder, seed=SEEDS[0])
+            show_demo(out=folder, seed=SEEDS[0])
         return printed.getvalue()
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LQM_CACHE", str(folder / "cache"))
         patch.setitem(PROTOCOLS, "tiny", protocol)
-        patch.setattr("lqm.images.domain.fitting_recipe", lambda *_, **__: recipe)
+        patch.setattr("lqm.recipes.fitting_recipe", lambda *_, **__: recipe)
         patch.setattr(demo, "_ENCODERS", 6)
         yield folder, run
 

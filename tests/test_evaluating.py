@@ -16,7 +16,7 @@ from lqm.utils.errors import ArtifactError, ConfigError, DataError
 def judge(monkeypatch, tiny_protocol):
     monkeypatch.setitem(PROTOCOLS, "tiny", tiny_protocol)
     return lambda condensed, **options: lqm.evaluate(
-        condensed, protocol="tiny", show_progress=False, **options
+        condensed, **{"baselines": (), "protocol": "tiny", "show_progress": False} | options
     )
 
 
@@ -131,7 +131,7 @@ def test_a_set_scored_by_the_source_at_hand_scores_as_in_an_evaluation(
 ):
     monkeypatch.setitem(PROTOCOLS, "quick-200", tiny_protocol)
     condensed = lqm.condense(digits, per_class=2, settings=tiny, show_progress=False)
-    found = lqm.evaluate(condensed, source=digits, show_progress=False)
+    found = lqm.evaluate(condensed, source=digits, show_progress=False, baselines=())
     (noted,) = found.condensed.manifest["scores"]
     assert score_entry(condensed, digits, seed=0, device=torch.device("cpu")) == noted
 

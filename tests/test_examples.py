@@ -54,9 +54,34 @@ def test_numpy_alone_learns_real_digits_from_an_export(tmp_path):
     assert "torch" not in script.read_text()
 
 
+def test_tuning_with_optuna_ends_with_one_test_of_the_best(tmp_path, run_example):
+    pytest.importorskip("optuna", reason="the example tunes with Optuna, which is not installed")
+    lqm.condense("digits", method="random", validation=True, out=tmp_path / "run", show_progress=False)
+    printed = run_example("tune_with_optuna.py", tmp_path / "run", 3)
+    assert "3 trials on 100 condensed images" in printed
+    assert "all 1,442 images" in printed
+    assert percentage(printed.rpartition("images:")[2]) > 80
+
+
+def test_a_memory_keeps_a_plain_network_from_forgetting(run_example):
+    without, with_memory, memory = run_example("replay_plain_pytorch.py").splitlines()
+    last = [float(line.split()[-1].removesuffix("%")) for line in (without, with_memory)]
+    assert last[0] < 30
+    assert last[1] > 80
+    assert memory == "CondensedMemory(100 of at most 100 images, 10 classes)"
+
+
 def test_a_network_of_pyg_learns_real_nodes_from_condensed_ones(tmp_path, run_example):
     settings = {"steps": 100, "width": 64}
     lqm.condense("digits-knn", budget="2%", settings=settings, out=tmp_path / "run", show_progress=False)
     printed = run_example("train_gcn_on_condensed.py", tmp_path / "run")
     assert "36 nodes" in printed
     assert percentage(printed) > 80
+
+
+def test_a_table_is_condensed_in_a_pipeline_of_scikit_learn(run_example):
+    lines = run_example("condense_table_sklearn.py").splitlines()
+    found = {line.split()[0]: percentage(line) for line in lines}
+    assert list(found) == ["random", "herding", "k-means", "dm", "all"]
+    assert found["dm"] > 93
+    assert found["dm"] > found["random"]

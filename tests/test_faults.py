@@ -129,14 +129,14 @@ def test_a_class_that_is_never_predicted_is_named(healthy, source):
 def test_evaluations_and_pages_warn(healthy, source, tmp_path, monkeypatch):
     monkeypatch.setitem(lqm.graphs.evaluation.PROTOCOLS, PROTOCOL.name, PROTOCOL)
     replace(healthy, data=torch.zeros_like(healthy.data)).save(tmp_path / "dead")
-    found = lqm.evaluate(tmp_path / "dead", source=source, show_progress=False)
+    found = lqm.evaluate(tmp_path / "dead", source=source, show_progress=False, baselines=())
     assert any("all 0" in line for line in found.warnings)
     assert any("never predicted" in line for line in found.warnings)
     assert all(f"warning: {line}" in str(found) for line in found.warnings)
     page = read_page(lqm.write_report(tmp_path / "dead", source=source)).words
     assert all(f"Warning: {line}." in page for line in found.warnings)
     healthy.save(tmp_path / "healthy")
-    assert lqm.evaluate(tmp_path / "healthy", source=source, show_progress=False).warnings == ()
+    assert lqm.evaluate(tmp_path / "healthy", source=source, show_progress=False, baselines=()).warnings == ()
 
 
 def test_a_finished_run_that_is_opened_again_is_checked_too(source, tmp_path, capsys):

@@ -17,6 +17,7 @@ import pytest
 
 import lqm
 from lqm.condensed.export import EXPORTS, NODE_EXPORTS, export
+from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.utils.errors import DataError
 
 TOKEN = "secretplace"
@@ -79,6 +80,13 @@ def photos(place, digits):
 
 
 @pytest.fixture
+def quick(monkeypatch):
+    """One protocol at a size that takes a moment."""
+    protocol = EvaluationProtocol("cross-200", 1, 1, TINY["network"], full_networks=1, full_steps=1)
+    monkeypatch.setitem(PROTOCOLS, "cross-200", protocol)
+
+
+@pytest.fixture
 def graph(place):
     draws = np.random.default_rng(0)
     edges = draws.integers(0, 60, (2, 200))
@@ -112,6 +120,44 @@ def test_nothing_of_images_says_where_they_are(place, photos):
     assert leaks(runs) == []
 
 
+def test_nothing_of_an_imported_set_and_no_card_says_where_it_was(place, photos, digits, quick):
+    runs = place / "runs"
+    images = np.concatenate([own[:1].numpy() for own in digits.by_class])
+    np.savez(place / "theirs.npz", images=images, labels=np.arange(10))
+    made = lqm.import_set(place / "theirs.npz", source=photos, out=runs / "imported", show_progress=False)
+    unsaved = lqm.import_set(place / "theirs.npz", source=photos, show_progress=False)
+    lqm.audit(made, shadows=0, references=(), protocol="cross-200", show_progress=False)
+    lqm.evaluate(made, networks="mlp", repeats=1, protocol="cross-200", show_progress=False)
+    lqm.write_report([runs / "imported"], runs / "report.html")
+    for form in EXPORTS:
+        lqm.export_set(runs / "imported", form, runs / "exports" / form)
+    lqm.export_set(unsaved, "folder", runs / "unsaved" / "folder")
+    assert "theirs.npz" in (runs / "unsaved" / "folder" / "README.md").read_text()
+    assert leaks(runs) == []
+
+
+def test_nothing_of_a_named_source_says_in_which_folder_it_is(place, digits, quick):
+    """Nor do experts and a study of it."""
+    runs, data = place / "runs", place / "data"
+    data.mkdir()
+    images = np.pad((digits.train.images[:60, 0] * 255).byte().numpy(), ((0, 0), (10, 10), (10, 10)))
+    train_x, test_x = images[:40], images[40:]
+    train_y, test_y = np.arange(40) % 3, np.arange(20) % 3
+    np.savez(data / "mnist.npz", train_x=train_x, train_y=train_y, test_x=test_x, test_y=test_y)
+    common = {"data_dir": data, "show_progress": False}
+    network = {"network": TINY["network"]}
+    lqm.experts("mnist", out=runs / "experts", networks=1, epochs=1, settings=network, **common)
+    made = lqm.condense("mnist", per_class=1, out=runs / "run", settings=TINY, compile="off", **common)
+    lqm.export_set(made, "npz", runs / "given")
+    (place / "mine.toml").write_text(
+        'title = "Mine"\ncompare = "distance"\nagainst = "mean"\n[[cpu.grid]]\nsource = ["mnist"]\n'
+        'method = "dm"\ndistance = ["mean", "lqm"]\nper_class = [1]\nseed = "0"\nprotocol = "cross-200"\n'
+        'settings = { steps = 1, real_batch = 4, network = "convnet:width=4:depth=1" }\n'
+    )
+    lqm.study(place / "mine.toml", out=runs / "study", data_dir=data, show_progress=False)
+    assert leaks(runs) == []
+
+
 def test_nothing_of_a_graph_says_where_it_is(place, graph):
     runs = place / "runs"
     made = lqm.condense(graph, out=runs / "run", budget=3, settings=NODES, show_progress=False)
@@ -119,7 +165,7 @@ def test_nothing_of_a_graph_says_where_it_is(place, graph):
         export(made, form, runs / form)
     settings = NODES | {"epochs": 2, "classifier": "gcn:width=4"}
     options = {"classes_per_task": 1, "settings": settings, "show_progress": False}
-    lqm.continual(graph, out=runs / "stream", budget=1, **options)
+    lqm.continual(graph, out=runs / "stream", budget=1, repeats=1, **options)
     for name in ("run", "stream"):
         page = lqm.write_report(runs / name).read_text()
         assert "not at hand" not in page, "they are found again, by what the cache says"
@@ -155,7 +201,7 @@ def test_data_are_found_again_where_the_machine_noted_them_and_else_are_asked_fo
     lqm.condense(photos.name, out="runs/run", method="random", per_class=1, show_progress=False)
     (place / "elsewhere").mkdir()
     monkeypatch.chdir(place / "elsewhere")
-    evaluate = {"networks": "mlp", "protocol": "cross-200", "show_progress": False}
+    evaluate = {"baselines": (), "networks": "mlp", "protocol": "cross-200", "show_progress": False}
     assert lqm.evaluate("../runs/run", **evaluate).accuracy >= 0
     monkeypatch.setenv("LQM_CACHE", str(place / "another machine"))
     with pytest.raises(DataError, match=r"photos\.npz.*--source"):
@@ -170,4 +216,6 @@ def test_a_note_that_is_damaged_is_no_hindrance(place, photos, monkeypatch, note
     (path,) = Path(os.environ["LQM_CACHE"]).glob("places/*.json")
     path.write_text(note)
     with pytest.raises(DataError, match="--source") if "nowhere" in note else monkeypatch.context():
-        lqm.write_report("runs/run", source=None) if "nowhere" not in note else lqm.evaluate("runs/run")
+        lqm.write_report("runs/run", source=None) if "nowhere" not in note else lqm.evaluate(
+            "runs/run", baselines=()
+        )

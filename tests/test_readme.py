@@ -14,7 +14,7 @@ from lqm.images.evaluation import PROTOCOLS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def python_of(page, *smaller):
@@ -36,15 +36,35 @@ def small_work(monkeypatch, tmp_path, tiny_protocol):
     monkeypatch.setitem(GRAPH_PROTOCOLS, "cat-500", tiny_graph)
 
 
-def test_the_readme_condenses_evaluates_and_trains(small_work, tiny):
-    names = {}
+@pytest.fixture
+def arrays():
+    from sklearn.datasets import load_digits
+
+    digits = load_digits()
+    return {"X": digits.images / 16, "y": digits.target}
+
+
+def test_the_readme_condenses_evaluates_and_trains(small_work, tiny, arrays):
     program = python_of("README.md", ("per_class=10", f"per_class=10, settings={tiny}"))
-    exec(program, names)  # noqa: S102
-    assert names["condensed"].manifest["per_class"] == 10
-    assert names["condensed"].manifest["method"] == "dm"
-    assert Path("runs", "digits-10", "manifest.json").exists()
-    assert names["images"].shape == (100, 1, 8, 8)
-    assert len(names["labels"]) == 100
+    exec(program, arrays)  # noqa: S102
+    assert arrays["condensed"].manifest["per_class"] == 10
+    assert arrays["condensed"].manifest["method"] == "dm"
+    assert arrays["images"].shape == (100, 1, 8, 8)
+    assert len(arrays["labels"]) == 100
+
+
+def test_the_page_on_python(small_work, tiny, arrays, capsys):
+    smaller = (
+        ("(X, y, per_class=10)", f"(X, y, per_class=10, settings={tiny})"),
+        ("lqm.evaluate(condensed)", 'lqm.evaluate(condensed, baselines=("random",))'),
+        ('{"steps": 500}', str(tiny)),
+        ('{"steps": 200}', str(tiny | {"steps": 24})),
+        ('metrics["loss"] < 0.02', 'metrics["loss"] < 1e9'),
+    )
+    exec(python_of("docs/python.md", *smaller), arrays)  # noqa: S102
+    assert arrays["condensed"].class_names[:2] == ("zero", "one")
+    assert list(arrays["found"].rows) == ["condensed", "random"]
+    assert capsys.readouterr().out.splitlines()[-1] == "20", "the callback ends the run"
 
 
 def test_images_of_ones_own(small_work):
@@ -71,10 +91,21 @@ def test_a_graph_of_ones_own(small_work):
         "edges": torch.randint(60, (2, 150)),
         "labels": torch.arange(60) % 2,
     }
-    smaller = ('"steps": 500', '"steps": 3'), ('"epochs": 200', '"epochs": 2')
-    exec(python_of("docs/tutorial-graphs.md", *smaller), names)  # noqa: S102
+    exec(python_of("docs/tutorial-graphs.md", ('"steps": 500', '"steps": 3')), names)  # noqa: S102
     assert names["condensed"].class_names == ("theory", "vision")
+
+
+def test_a_stream(small_work):
+    names = {}
+    smaller = ('"steps": 100', '"steps": 3'), ('"epochs": 200', '"epochs": 2')
+    exec(python_of("docs/tutorial-streams.md", *smaller), names)  # noqa: S102
     assert len(names["found"].repeats) == 2
+
+
+def test_the_python_of_the_how_to(small_work):
+    names = {}
+    exec(python_of("docs/how-to.md", ('"steps": 20', '"steps": 3')), names)  # noqa: S102
+    assert names["train_images"].shape == (4, 3, 8, 8)
 
 
 def test_the_python_of_the_page_on_speed(small_work, monkeypatch):
@@ -94,10 +125,13 @@ def test_everything_that_has_a_name_is_named():
     from lqm.images.methods import METHODS
     from lqm.images.networks import NETWORKS
     from lqm.images.sources import SOURCES
+    from lqm.tabular.evaluation import PROTOCOLS as TABLE_PROTOCOLS
+    from lqm.tabular.methods import METHODS as TABLE_METHODS
 
     of_images = (*METHODS, *SOURCES, *NETWORKS, *PROTOCOLS)
     of_graphs = (*GRAPH_METHODS, *CONTINUAL_METHODS, *GRAPH_NETWORKS, *GRAPH_PROTOCOLS)
-    for name in (*DISTANCES, *of_images, *of_graphs):
+    of_tables = (*TABLE_METHODS, *TABLE_PROTOCOLS)
+    for name in (*DISTANCES, *of_images, *of_graphs, *of_tables):
         assert f"`{name}`" in README
 
 

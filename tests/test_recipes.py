@@ -9,26 +9,39 @@ from lqm.graphs.methods import METHODS as GRAPH_METHODS
 from lqm.images.evaluation import PROTOCOLS
 from lqm.images.methods import METHODS
 from lqm.images.sources import SOURCES
-from lqm.recipes import GRAPHS, fitting_recipe, load_recipes, named_recipe, paper_recipe, recipe_sources
+from lqm.images.sources.idx_sets import IDX_SETS
+from lqm.recipes import (
+    GRAPHS,
+    TABLES,
+    fitting_recipe,
+    load_recipes,
+    named_recipe,
+    paper_recipe,
+    recipe_sources,
+)
+from lqm.tabular.evaluation import PROTOCOLS as TABLE_PROTOCOLS
+from lqm.tabular.methods import METHODS as TABLE_METHODS
 from lqm.utils.errors import ConfigError
 from lqm.utils.settings import make_settings
 
+KINDS = {GRAPHS: (GRAPH_METHODS, GRAPH_PROTOCOLS), TABLES: (TABLE_METHODS, TABLE_PROTOCOLS)}
 ALL = [(source, name) for source in recipe_sources() for name in load_recipes(source)]
 
 
 @pytest.mark.parametrize(("source", "name"), ALL)
 def test_every_recipe_names_a_protocol_a_method_and_settings_that_exist(source, name):
     recipe = load_recipes(source)[name]
-    of_graph = source == GRAPHS
-    assert recipe.protocol in (GRAPH_PROTOCOLS if of_graph else PROTOCOLS)
-    budget = recipe.graph if of_graph else str(recipe.per_class)
+    methods, protocols = KINDS.get(source, (METHODS, PROTOCOLS))
+    assert recipe.protocol in protocols
+    budget = recipe.graph if source == GRAPHS else str(recipe.per_class)
     plain = recipe.name.removesuffix("-cpu").removesuffix("-paper")
     assert plain == "-".join(filter(None, (recipe.method, budget)))
-    make_settings((GRAPH_METHODS if of_graph else METHODS)[recipe.method].settings, recipe.settings)
+    make_settings(methods[recipe.method].settings, recipe.settings)
 
 
-def test_every_named_source_has_recipes():
-    assert set(recipe_sources()) == {*SOURCES, "own", GRAPHS}
+def test_every_named_source_has_recipes_of_its_own_or_those_of_mnist():
+    without = {*IDX_SETS} - {"mnist"}
+    assert set(recipe_sources()) == {*SOURCES, "own", GRAPHS, TABLES} - without
 
 
 @pytest.mark.parametrize("source", ["cifar10", "cifar100", "tinyimagenet"])

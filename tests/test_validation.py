@@ -95,7 +95,7 @@ def test_a_set_is_scored_on_the_split_that_its_manifest_names(tmp_path):
     np.savez(path, train_x=pixels, train_y=labels, test_x=pixels[::-1] * 0.5, test_y=np.zeros(90, int))
     made = lqm.condense(str(path), validation=True, out=tmp_path / "run", settings=DM_SETTINGS, **DM)
     assert made.manifest["source"]["name"] == "mine (validation)"
-    found = lqm.evaluate(tmp_path / "run", protocol="quick-200", networks="mlp", **QUIET)
+    found = lqm.evaluate(tmp_path / "run", protocol="quick-200", networks="mlp", baselines=(), **QUIET)
     assert len(lqm.load_source(path, validation=True).test.labels) == 18
     # Every test image says "class 0": a score of a third would be theirs.
     assert found.accuracy > 0.5

@@ -110,12 +110,11 @@ def test_commands_python_and_the_page_begin_with_the_verdict_and_count_mosaics(s
 
 def test_scores_of_older_versions_have_a_verdict_too(saved):
     condensed = lqm.load(saved)
-    entry = {"protocol": asdict(PROTOCOLS["tiny"]), "seed": 0, "accuracy": 0.5} | asdict(
-        score([0.5, 0.5], 80)
-    )
-    entry["baselines"] = {"random": asdict(score([0.9, 0.9], 20))}
-    for own in (entry, entry["baselines"]["random"]):
-        del own["predicted"]
+    own, random = score([0.5, 0.5], 80).stored, score([0.9, 0.9], 20).stored
+    for stored in (own, random):
+        del stored["predicted"], stored["confused"]
+    entry = {"protocol": asdict(PROTOCOLS["tiny"]), "seed": 0, "accuracy": 0.5, **own}
+    entry["baselines"] = {"random": random}
     condensed.with_score(entry)
     assert "WORSE than 20 random images" in read_page(lqm.write_report(saved)).words
 

@@ -4,6 +4,7 @@ Asks pip, with whatever index it is set up for, which wheel each kind of machine
 hashes. A version that was pinned before keeps the hashes that it had.
 """
 
+import itertools
 import json
 import re
 import subprocess
@@ -33,12 +34,7 @@ def main(wanted: list[str]) -> None:
     }
     for requirement in wanted:
         name, version = requirement.split("==")
-        found = {
-            wheel
-            for platforms in _PLATFORMS
-            for python in _PYTHONS
-            for wheel in _wheels(requirement, platforms, python)
-        }
+        found = _hashes(requirement)
         if not found:
             sys.exit(f"there is no wheel of {requirement} for any kind of machine")
         kept = pins.pop((name, version), set())
@@ -51,8 +47,18 @@ def main(wanted: list[str]) -> None:
     FILE.write_text(_HEAD + "\n".join(lines) + "\n")
 
 
-def _wheels(requirement: str, platforms: tuple[str, ...], python: str) -> set[str]:
-    """The hash of the wheel that one kind of machine would get, if there is one."""
+def _hashes(requirement: str) -> set[str]:
+    """The hashes of the wheels that all kinds of machines would get."""
+    found: dict[str, str] = {}
+    for platforms, python in itertools.product(_PLATFORMS, _PYTHONS):
+        found |= _wheels(requirement, platforms, python)
+        if any(name.endswith("-py3-none-any.whl") for name in found):
+            break  # every machine gets this one
+    return {*found.values()}
+
+
+def _wheels(requirement: str, platforms: tuple[str, ...], python: str) -> dict[str, str]:
+    """The wheel that one kind of machine would get, if there is one, and its hash."""
     kind = [f"--platform={platform}" for platform in platforms] + [f"--python-version={python}"]
     command = [
         sys.executable,
@@ -67,11 +73,9 @@ def _wheels(requirement: str, platforms: tuple[str, ...], python: str) -> set[st
     command += ["--only-binary=:all:", "--target=unused", "--report=-", *kind, requirement]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode:
-        return set()
-    return {
-        item["download_info"]["archive_info"]["hashes"]["sha256"]
-        for item in json.loads(answer.stdout)["install"]
-    }
+        return {}
+    downloads = [item["download_info"] for item in json.loads(answer.stdout)["install"]]
+    return {each["url"]: each["archive_info"]["hashes"]["sha256"] for each in downloads}
 
 
 if __name__ == "__main__":

@@ -30,8 +30,8 @@ class Results:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lines = cache(self._read)
-        self._comparisons: Callable[[str], list[Comparison]] = cache(
-            lambda name: comparisons(self._lines(name))
+        self._comparisons: Callable[[str, str | None], list[Comparison]] = cache(
+            lambda name, against: comparisons(self._lines(name), against)
         )
         self.forests: dict[str, list[Comparison]] = {}
 
@@ -115,7 +115,8 @@ class Results:
         return _filtered(self._lines(name), _named_by_line, name, filters)
 
     def _compared(self, name: str, filters: dict[str, Any]) -> list[Comparison]:
-        return _filtered(self._comparisons(name), _named_by_comparison, name, filters)
+        every = self._comparisons(name, filters.get("against"))
+        return _filtered(every, _named_by_comparison, name, filters)
 
     def _pair(self, name: str, filters: dict[str, Any]) -> Comparison:
         found = self._compared(name, filters)

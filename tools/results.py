@@ -12,8 +12,8 @@ Every number of the page comes from a line in `docs/results/NAME.jsonl`, by an e
     {{ published(45.3) }} {{ given("1 %") }}       a number of a paper, or of a setting
 
 Filters name axes; cells also have `seed` and `scale`, comparisons `side`, `against`, `verdict` and, where
-several kinds of networks evaluate, `network`. A list of values stands for any of them. A filter that fits
-nothing, or several where one is meant, is an error.
+several kinds of networks evaluate, `network`. `against` may name a side other than that of the study. A list
+of values stands for any of them. A filter that fits nothing, or several where one is meant, is an error.
 """
 
 import re

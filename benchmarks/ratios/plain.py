@@ -8,59 +8,40 @@ gives. That holds for networks that see one image at a time: not with batch norm
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import TensorDataset
 
 from benchmarks.ratios.plain_cat import hazen
-from lqm.condensed.mosaic import compose, expand
-from lqm.engine.randomness import generator, seeded
+from benchmarks.ratios.plain_images import PlainImages, plain_epoch
+from lqm.condensed.mosaic import expand
+from lqm.engine.randomness import generator
 from lqm.images.augment import augment, draw
 from lqm.images.methods.datadam import DataDAMSettings
 from lqm.images.methods.dm import DMSettings
 from lqm.images.methods.idm import IDMSettings
 from lqm.images.methods.settings import MatchingSettings
-from lqm.images.networks import Network, make_network
+from lqm.images.networks import Network
 from lqm.images.sources import Images, ImageSource, pick
 
 
-class _Plain:
-    """The images, their optimiser and the real data, which is normalised once and kept.
+class _Plain(PlainImages):
+    """Images that are matched by a distance.
 
     Args:
         distance: "mean" or "lqm".
-        settings: of our method; only their random init and one update for all classes are known here.
+        settings: of our method; one update for all classes is known here.
     """
 
     def __init__(
         self, source: ImageSource, distance: str, per_class: int, seed: int, settings: MatchingSettings
     ) -> None:
-        self.source, self.seed, self.settings = source, seed, settings
+        super().__init__(source, per_class, seed, settings)
         self.difference = _DIFFERENCES[distance]
-        self.mosaic = getattr(settings, "mosaic", 1)
-        self.by_class = [source.normalised(images) for images in source.by_class]
-        self.low, self.high = (source.normalised(torch.full((1, 1), value)) for value in (0.0, 1.0))
-        draws, records = generator(seed, "start"), per_class * self.mosaic**2
-        chosen = [compose(pick(images, records, draws), self.mosaic) for images in self.by_class]
-        self.images = torch.stack(chosen).requires_grad_()
-        self.optimizer = torch.optim.SGD([self.images], lr=settings.learning_rate, momentum=settings.momentum)
-
-    def fresh_network(self, purpose: str, index: int) -> Network:
-        """A network with random weights."""
-        with seeded(self.seed, purpose, index):
-            return make_network(self.settings.network, self.source.shape, len(self.by_class))
 
     def pair(self, label: int, draws: torch.Generator) -> tuple[Tensor, Tensor]:
         """Real and synthetic images of a class under the same transform."""
         real = pick(self.by_class[label], self.settings.real_batch, draws)
         drawn = draw(self.source.augmentation, draws)
         return augment(real, drawn), augment(expand(self.images[label], self.mosaic), drawn)
-
-    def descend(self, loss: Tensor) -> None:
-        """One update of all images; the field does not clip them, but ours are."""
-        self.optimizer.zero_grad()
-        loss.backward()
-        self.optimizer.step()
-        with torch.no_grad():
-            self.images.clamp_(self.low, self.high)
 
 
 class PlainDM(_Plain):
@@ -219,16 +200,8 @@ def plain_train(
     dataset = TensorDataset(source.normalised(images.images), images.labels)
     options = {"momentum": momentum, "weight_decay": weight_decay}
     optimizer = torch.optim.SGD(network.parameters(), lr=learning_rate, **options)
-    network.train()
     for epoch in range(epochs + 1):
-        # The loader's own shuffling would draw more numbers than ours does.
-        order = torch.randperm(len(dataset), generator=draws).tolist()
-        for images, labels in DataLoader(dataset, batch_size=batch, sampler=order):
-            drawn = draw(source.augmentation, draws, rows=len(labels))
-            loss = F.cross_entropy(network(augment(images, drawn)), labels)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+        plain_epoch(network, optimizer, dataset, batch=batch, augmentation=source.augmentation, draws=draws)
         if epoch == epochs // 2 + 1:
             optimizer = torch.optim.SGD(network.parameters(), lr=learning_rate * 0.1, **options)
 

@@ -1,12 +1,13 @@
 """All works that `make bench` times, by their names."""
 
-from benchmarks.ratios import cat_step, image_steps, quantiles, statistic
+from benchmarks.ratios import bilevel_steps, cat_step, image_steps, quantiles, statistic
 from benchmarks.ratios.timing import Work
 
 WORKS: dict[str, Work] = {
     "dm": image_steps.DM_STEP,
     "idm": image_steps.IDM_STEP,
     "datadam": image_steps.DATADAM_STEP,
+    **bilevel_steps.STEPS,
     "evaluation": image_steps.EVALUATION,
     "quantiles": quantiles.WORK,
     "statistic": statistic.WORK,

@@ -10,6 +10,7 @@ __all__ = [
     "CondensedImages",
     "CondensedNodes",
     "CondensedSet",
+    "CondensedTable",
     "ContinualResult",
     "Evaluation",
     "Experts",
@@ -17,18 +18,24 @@ __all__ = [
     "ImageSource",
     "Images",
     "LqmError",
+    "ProxyResult",
     "Sketch",
     "StudyResult",
+    "TableSource",
     "audit",
     "condense",
     "continual",
     "evaluate",
     "experts",
+    "export_set",
     "from_dataset",
     "from_pyg",
+    "import_set",
     "load",
     "load_graph",
     "load_source",
+    "load_table",
+    "proxy",
     "sketch",
     "study",
     "tune_allocator",
@@ -44,15 +51,19 @@ if TYPE_CHECKING:
     from lqm.api.continual import ContinualResult, continual
     from lqm.api.evaluate import Evaluation, evaluate
     from lqm.api.experts import experts
+    from lqm.api.exports import export_set
     from lqm.api.figures import write_figures
+    from lqm.api.imports import import_set
+    from lqm.api.proxy import ProxyResult, proxy
     from lqm.api.report import write_report
     from lqm.api.sketch import sketch
     from lqm.api.study import StudyResult, study
     from lqm.banks import Experts, Sketch
-    from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, load
+    from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, CondensedTable, load
     from lqm.evaluation.audit.result import Audit
     from lqm.graphs.sources import GraphSource, from_pyg, load_graph
     from lqm.images.sources import Images, ImageSource, from_dataset, load_source
+    from lqm.tabular.sources import TableSource, load_table
     from lqm.utils.allocator import tune_allocator
     from lqm.utils.errors import LqmError
 
@@ -61,6 +72,7 @@ _HOMES = {
     "CondensedImages": "lqm.condensed",
     "CondensedNodes": "lqm.condensed",
     "CondensedSet": "lqm.condensed",
+    "CondensedTable": "lqm.condensed",
     "ContinualResult": "lqm.api.continual",
     "Evaluation": "lqm.api.evaluate",
     "Experts": "lqm.banks",
@@ -68,18 +80,24 @@ _HOMES = {
     "ImageSource": "lqm.images.sources",
     "Images": "lqm.images.sources",
     "LqmError": "lqm.utils.errors",
+    "ProxyResult": "lqm.api.proxy",
     "Sketch": "lqm.banks",
     "StudyResult": "lqm.api.study",
+    "TableSource": "lqm.tabular.sources",
     "audit": "lqm.api.audit",
     "condense": "lqm.api.condense",
     "continual": "lqm.api.continual",
     "evaluate": "lqm.api.evaluate",
     "experts": "lqm.api.experts",
+    "export_set": "lqm.api.exports",
     "from_dataset": "lqm.images.sources",
     "from_pyg": "lqm.graphs.sources",
+    "import_set": "lqm.api.imports",
     "load": "lqm.condensed",
     "load_graph": "lqm.graphs.sources",
     "load_source": "lqm.images.sources",
+    "load_table": "lqm.tabular.sources",
+    "proxy": "lqm.api.proxy",
     "sketch": "lqm.api.sketch",
     "study": "lqm.api.study",
     "tune_allocator": "lqm.utils.allocator",
@@ -100,4 +118,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return [*__all__, "__version__"]

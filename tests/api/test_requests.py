@@ -1,6 +1,7 @@
 """Requests: what Python's keyword arguments fill and the command line parses is the same."""
 
 from dataclasses import FrozenInstanceError, fields
+from inspect import Parameter, signature
 
 import pytest
 import tyro
@@ -19,7 +20,9 @@ PAIRS = [
 
 @pytest.mark.parametrize(("request_type", "keywords", "explicit"), PAIRS)
 def test_the_keywords_that_are_typed_are_the_fields_of_the_request(request_type, keywords, explicit):
-    assert {field.name for field in fields(request_type)} - explicit == keywords.__annotations__.keys()
+    of_the_source = {"test", "class_names"}
+    typed = keywords.__annotations__.keys() - of_the_source
+    assert {field.name for field in fields(request_type)} - explicit == typed
 
 
 @pytest.mark.parametrize(("request_type", "keywords", "explicit"), PAIRS)
@@ -31,18 +34,39 @@ def test_a_request_cant_be_changed(request_type, keywords, explicit):
 
 @pytest.mark.parametrize("name", ["condense", "sketch", "experts", "continual"])
 def test_a_command_has_the_defaults_of_python(name):
-    """But for those that it says are its own: lists of budgets and seeds, and five repeats of a stream."""
+    """But for what it says is its own: several seeds may be listed."""
     command = tyro.cli(COMMANDS[name], args=["digits-knn"])
     (request_type,) = [base for base in type(command).__bases__ if base.__module__ == requests.__name__]
-    own = {"condense": {"seed": "0"}, "continual": {"repeats": 5}}.get(name, {})
+    own = {"condense": {"seed": "0"}}.get(name, {})
     for field in fields(request_type):
         if field.name != "source":
             assert getattr(command, field.name) == own.get(field.name, field.default), field.name
 
 
-def test_an_unknown_keyword_is_a_type_error():
-    with pytest.raises(TypeError, match="perclass"):
-        lqm.condense("digits", perclass=3)
+@pytest.mark.parametrize("name", ["evaluate", "audit", "study", "report", "figures"])
+def test_a_command_that_is_a_function_has_the_defaults_of_python_too(name):
+    function = getattr(lqm, {"report": "write_report", "figures": "write_figures"}.get(name, name))
+    typed = signature(COMMANDS[name]).parameters
+    shared = [parameter for parameter in signature(function).parameters.values() if parameter.name in typed]
+    assert len(shared) >= 3
+    for parameter in shared:
+        if parameter.default is not Parameter.empty:
+            assert as_typed(typed[parameter.name].default) == as_typed(parameter.default), parameter.name
+
+
+def as_typed(default):
+    """A default as the command line would have it: an empty list is nothing, and a list of one its word."""
+    words = default if isinstance(default, tuple) else (default,)
+    return None if not words else ",".join(words) if isinstance(words[0], str) else words[0]
+
+
+@pytest.mark.parametrize(
+    ("unknown", "right"),
+    [({"perclass": 3}, "'perclass'; it should be per_class="), ({"steps": 3}, r"settings={'steps': \.\.\.}")],
+)
+def test_an_unknown_keyword_is_a_type_error_that_says_what_is_right(unknown, right):
+    with pytest.raises(TypeError, match=right):
+        lqm.condense("digits", **unknown)
 
 
 def test_names_of_earlier_versions_are_still_found():

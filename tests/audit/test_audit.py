@@ -304,7 +304,7 @@ def test_the_command_says_the_verdict_first_and_that_it_is_no_guarantee(type_in,
 def test_an_audit_and_a_score_leave_each_other_in_the_manifest(type_in, tmp_path):
     condensed = lqm.condense("digits", method="random", per_class=1, out=tmp_path / "a", show_progress=False)
     audit(condensed)
-    lqm.evaluate(tmp_path / "a", protocol="tiny", show_progress=False)
+    lqm.evaluate(tmp_path / "a", protocol="tiny", show_progress=False, baselines=())
     manifest = lqm.load(tmp_path / "a").manifest
     assert manifest["scores"]
     assert audit_in(manifest) is not None
@@ -342,6 +342,7 @@ def test_a_stream_and_its_memory_are_refused(type_in, tmp_path):
         settings={"epochs": 2},
         out=tmp_path / "s",
         show_progress=False,
+        repeats=1,
     )
     code, _, error = type_in("audit", tmp_path / "s")
     assert code == 1
@@ -355,7 +356,8 @@ def test_a_stream_and_its_memory_are_refused(type_in, tmp_path):
 def test_export_warns_in_one_line_of_copies(type_in, tmp_path, tiny):
     def warned(condensed, name):
         condensed.save(tmp_path / name)
-        code, _, error = type_in("export", tmp_path / name, "--to", "npz", "--out", tmp_path / f"{name}-out")
+        words = ("--to", "npz", "--out", tmp_path / f"{name}-out", "--license", "mit")
+        code, _, error = type_in("export", tmp_path / name, *words)
         assert code == 0
         return error
 

@@ -55,7 +55,7 @@ def tiny_work(folder):
         patch.setitem(PROTOCOLS, "tiny", protocol)
         settings = {"steps": 12, "network": "convnet:width=8", "real_batch": 32}
         patch.setattr(
-            "lqm.images.domain.fitting_recipe",
+            "lqm.recipes.fitting_recipe",
             lambda source, method, per_class, **_: Recipe("tiny", method, per_class, settings, "tiny"),
         )
         yield
@@ -104,7 +104,7 @@ def evil_report(folder):
             show_progress=False,
         )
         lqm.evaluate(condensed, source=source, show_progress=False, baselines=("random",))
-        lqm.evaluate(condensed, source=source, networks="mlp:width=8", show_progress=False)
+        lqm.evaluate(condensed, source=source, networks="mlp:width=8", show_progress=False, baselines=())
         return lqm.write_report(folder / "<i>evil", source=source)
 
 
@@ -128,7 +128,7 @@ def graph_report(folder):
                 out=folder / f"nodes-{distance}",
                 show_progress=False,
             )
-            lqm.evaluate(condensed, protocol="graph-quick", show_progress=False)
+            lqm.evaluate(condensed, protocol="graph-quick", show_progress=False, baselines=())
         return lqm.write_report([folder / "nodes-mean", folder / "nodes-lqm"], folder / "nodes.html")
 
 

@@ -45,6 +45,6 @@ def test_a_study_is_read_without_scripts_too(study_report, browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(study_report.as_uri())
-    expect(page.locator(".verdict").first).to_contain_text("lqm is better than mean in 1 of 2 comparisons")
+    expect(page.locator(".banner").first).to_contain_text("lqm is better than mean in 1 of 2 comparisons")
     expect(page.locator("#scores ~ div table")).to_contain_text("62.0 ± 1.7")
     context.close()

@@ -100,7 +100,7 @@ def test_another_format_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(artefact, "FORMAT", 1)
     small_set().save(tmp_path / "set")
     monkeypatch.undo()
-    with pytest.raises(ArtifactError, match=r"format 1\b.* 2 to 4"):
+    with pytest.raises(ArtifactError, match=r"format 1\b.* 2 to 5"):
         lqm.load(tmp_path / "set")
 
 

@@ -18,7 +18,7 @@ RULES = ("random", "herding", "k-centre")
 
 def stored(accuracy, records=6, *, old=True):
     """A score as a manifest holds it: older versions say nothing of what was predicted."""
-    found = asdict(Score(records, (accuracy, accuracy + 0.001), MATCH, MATCH))
+    found = Score(records, (accuracy, accuracy + 0.001), MATCH, MATCH).stored
     return {name: value for name, value in found.items() if name != "predicted" or not old}
 
 

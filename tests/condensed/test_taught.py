@@ -94,7 +94,7 @@ def test_exports_carry_both(tmp_path):
         assert found.get_tensor("labels").equal(made.soft_labels)
         assert float(found.metadata()["learning_rate"]) == RATE
     folder = export(made, "folder", tmp_path / "images")
-    beside = json.loads((folder / "training.json").read_text())
+    beside = json.loads((folder / "learning.json").read_text())
     assert beside["learning_rate"] == RATE
     files = beside["soft_labels"]
     assert sorted(files) == sorted(str(path.relative_to(folder)) for path in folder.glob("*/*.png"))
@@ -103,6 +103,6 @@ def test_exports_carry_both(tmp_path):
 
 def test_a_plain_export_says_nothing_of_them(tmp_path):
     plain = replace(taught(soft=False), manifest={"preprocessing": {"mean": [0.5], "std": [0.25]}})
-    assert not (export(plain, "folder", tmp_path / "images") / "training.json").exists()
+    assert not (export(plain, "folder", tmp_path / "images") / "learning.json").exists()
     with np.load(export(plain, "npz", tmp_path / "set")) as found:
         assert {"learning_rate", "soft_labels"}.isdisjoint(found.files)

@@ -10,16 +10,17 @@ from lqm.distances import DISTANCES
 from lqm.graphs.population import population
 from lqm.graphs.problem import GraphProblem
 from lqm.images.problem import ImageProblem
+from lqm.tabular.problem import TableProblem
 
 CPU = torch.device("cpu")
-NETWORK = "convnet:width=8:depth=2"
+# By the first word of the default.
+SMALL_NETWORKS = {"convnet": "convnet:width=8:depth=2", "mlp": "mlp:width=16:depth=1:activation=tanh"}
 # By the names of settings: taken wherever a method has such a setting and a larger default.
 SMALL = {
     "steps": 2,
     "real_batch": 32,
     "batch": 32,
     "init_steps": 2,
-    "network": NETWORK,
     "student_batch": 16,
     "student_steps": 2,
     "queue_interval": 2,
@@ -59,6 +60,8 @@ def small_settings(kind, **given):
     small = {}
     for field in fields(kind):
         value, default = SMALL.get(field.name), field.default
+        if field.name == "network":
+            value = SMALL_NETWORKS[default.partition(":")[0]]
         if isinstance(value, str) or (value and (default is None or default > value)):
             small[field.name] = value
     return small | {name: value for name, value in given.items() if name in names_of(kind)}
@@ -139,11 +142,43 @@ class Graphs:
         assert condensed.edges.shape == (2, 0)
 
 
+class Tables:
+    """Methods on tables; standardised features are compared, whose constant pixels stay 0."""
+
+    counts = (3,) * 10
+
+    def __init__(self, folder):
+        self.source = lqm.load_table("digits-table")
+        self.records = self.source.by_class
+
+    def problem(self, spec, settings, counts=None, **given):
+        return TableProblem(
+            class_names=self.source.class_names,
+            counts=counts or self.counts,
+            source=self.source,
+            device=CPU,
+            **given,
+        )
+
+    def budget(self, per_class):
+        return {"per_class": per_class}
+
+    def require_legal(self, condensed):
+        real = self.source.train.features
+        found, _ = condensed.records()
+        assert found.shape[1:] == (64,)
+        assert (found >= real.amin(dim=0) - 1e-5).all()
+        assert (found <= real.amax(dim=0) + 1e-5).all()
+        constant = real.amin(dim=0) == real.amax(dim=0)
+        assert constant.any()
+        assert (found[:, constant] == real[0, constant]).all()
+
+
 class Methods:
     """Builds any method of any kind of data."""
 
     def __init__(self, folder):
-        self._kinds = {"images": Images(folder), "graphs": Graphs(folder)}
+        self._kinds = {"images": Images(folder), "graphs": Graphs(folder), "tables": Tables(folder)}
 
     def __getitem__(self, domain):
         return self._kinds[domain]

@@ -33,8 +33,7 @@ def learn(source, method, **options):
         classes_per_task=4,
         settings=LEARNING | small_settings(CONTINUAL_METHODS[method].memory),
         device="cpu",
-        show_progress=False,
-        **options,
+        **{"repeats": 1, "show_progress": False} | options,
     )
 
 

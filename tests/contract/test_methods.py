@@ -1,4 +1,4 @@
-"""What every method promises, of images and of graphs, and with every distance if it matches one."""
+"""What every method promises, of images, graphs and tables, and with every distance if it matches one."""
 
 from dataclasses import fields, replace
 from itertools import combinations
@@ -12,6 +12,7 @@ from lqm.engine import run
 from lqm.graphs.graph import Graph
 from lqm.images.sources import Images, ImageSource
 from lqm.methods.rules import RULES
+from lqm.tabular.sources import Rows
 from lqm.utils.errors import ConfigError, DivergedError
 from tests.contract.making import (
     CHOOSING,
@@ -149,8 +150,8 @@ def test_the_same_seed_gives_the_same_set_and_another_seed_another(methods, doma
         return learner.result().data
 
     assert learn(0).equal(learn(0))
-    # Of nodes, these rules look at the features themselves: nothing is random.
-    if (domain, method) not in (("graphs", "herding"), ("graphs", "k-centre")):
+    # Of nodes and rows, these rules look at the features themselves: nothing is random.
+    if domain == "images" or method not in ("herding", "k-centre"):
         assert not learn(0).equal(learn(1))
 
 
@@ -284,6 +285,8 @@ def with_another_test_set(domain, source):
     """The same source, but for all that a set is evaluated by."""
     if domain == "images":
         return replace(source, test=Images(1 - source.test.images, source.test.labels.flip(0)))
+    if domain == "tables":
+        return replace(source, test=Rows(1 - source.test.features, source.test.labels.flip(0)))
     labels = source.graph.labels.clone()
     others = torch.cat([source.validation, source.test])
     labels[others] = (labels[others] + 1) % 10

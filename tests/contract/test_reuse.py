@@ -24,18 +24,18 @@ SHARING = [key for key in LEARNING if WINDOW.keys() <= names_of(SPECS[key].setti
 STEPS, STOPS = 10, (4, 6, 8)
 
 
-def assert_any_state_goes_on_bit_for_bit(make):
+def assert_any_state_goes_on_bit_for_bit(make, count=STEPS, stops=STOPS):
     """A learner that is new, one that has gone on, and one that is asked again, all end alike."""
     straight = make()
     states = []
-    for i in range(STEPS):
+    for i in range(count):
         states.append(copied(straight.state()))
         straight.step(i)
-    for stop in STOPS:
+    for stop in stops:
         resumed = make()
         for learner in (resumed, straight, resumed):
             learner.load_state(states[stop])
-            for i in range(stop, STEPS):
+            for i in range(stop, count):
                 assert_same(learner.state(), states[i])
                 learner.step(i)
         assert_same(resumed.state(), straight.state())
@@ -108,3 +108,23 @@ def test_compiled_networks_go_on_bit_for_bit_and_end_like_others(methods):
     ends = [learner.result().images for learner in learners]
     torch.testing.assert_close(*ends, atol=1e-4, rtol=1e-3)
     assert not torch.allclose(ends[0], first, atol=1e-2)
+
+
+@pytest.mark.slow
+def test_gradients_of_compiled_networks_go_on_bit_for_bit_and_match_like_others(methods):
+    """The real side and the training on S are compiled, what is differentiated twice is not."""
+    if problem := compile_problem():
+        pytest.skip(f"torch can't compile here: {problem}")
+
+    def build(compute):
+        small = {"network": "convnet:width=8:depth=1", "real_batch": 8}
+        return methods.build("images", "dsa", "mean", problem={"compute": compute}, **small)
+
+    assert_any_state_goes_on_bit_for_bit(lambda: build(Compute(compile=True)), 3, (1, 2))
+    learners = [build(compute) for compute in (Compute(), Compute(compile=True))]
+    first = learners[0].result().images
+    for learner in learners:
+        steps(learner, 0, 3)
+    ends = [learner.result().images for learner in learners]
+    torch.testing.assert_close(*ends, atol=1e-4, rtol=1e-3)
+    assert not torch.allclose(ends[0], first, atol=1e-3)

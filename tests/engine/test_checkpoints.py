@@ -216,7 +216,7 @@ def test_an_origin_and_a_configuration_that_are_no_utf8_are_kept(tmp_path):
         with RunFolder(tmp_path / "run", config, {}) as folder:
             folder.log([(0, {"loss": 1.0})])
             folder.log_evaluation(1, {"accuracy": 0.5, "protocol": "caf\udce9"})
-    assert folder.last_evaluation()["protocol"] == "caf\udce9"
+    assert folder.evaluations()[-1]["protocol"] == "caf\udce9"
 
 
 @pytest.mark.parametrize(
@@ -225,6 +225,6 @@ def test_an_origin_and_a_configuration_that_are_no_utf8_are_kept(tmp_path):
 def test_an_evaluation_that_cant_be_shown_is_none(tmp_path, odd):
     with RunFolder(tmp_path / "run", {"seed": 0}, {}) as folder:
         (tmp_path / "run" / "evaluations.jsonl").write_text(odd + "\n")
-        assert folder.last_evaluation() is None
+        assert folder.evaluations() == []
         folder.log_evaluation(2, {"accuracy": 0.5, "deviation": None, "protocol": "tiny"})
-        assert folder.last_evaluation()["accuracy"] == 0.5
+        assert folder.evaluations()[-1]["accuracy"] == 0.5

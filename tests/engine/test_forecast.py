@@ -2,11 +2,13 @@
 
 import re
 import time
+from pathlib import Path
 
 import pytest
+import torch
 
 from lqm.engine import forecast as module
-from lqm.engine.forecast import Forecast, duration, peak_memory
+from lqm.engine.forecast import Forecast, begin_peak, duration, peak_memory
 from lqm.engine.progress import Progress
 
 
@@ -72,6 +74,35 @@ def test_progress_tells_it_once(clock, capsys):
     assert capsys.readouterr().err.count("in all") == 1
 
 
+@pytest.mark.parametrize("shown", [True, False])
+def test_above_an_hour_there_is_one_warning_even_if_nothing_else_is_shown(clock, capsys, shown):
+    forecast = Forecast(1000, shorter="fewer steps make it shorter")
+    with Progress("walk", 1000, shown=shown, forecast=forecast) as bar:
+        for done in range(1, 20):
+            clock[0] += 4.0
+            bar.update(done, {})
+    error = capsys.readouterr().err
+    assert error.count("lqm: warning: this takes about 67 min; fewer steps make it shorter") == 1
+    assert ("in all" in error) == shown
+
+
+def test_below_an_hour_there_is_no_warning(clock, capsys):
+    with Progress("walk", 1000) as bar:
+        for done in range(1, 20):
+            clock[0] += 3.0
+            bar.update(done, {})
+    assert "warning" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("seconds", "rate"), [(2.5, "2.5 s/node"), (40.0, "40 s/node"), (0.5, "2.0/s")])
+def test_slow_pieces_are_told_by_their_seconds(clock, capsys, seconds, rate):
+    with Progress("walk", 30, each="node") as bar:
+        for done in range(1, 31):
+            clock[0] += seconds
+            bar.update(done, {})
+    assert f"30/30  {rate}  0:00:00 left" in capsys.readouterr().err
+
+
 def test_durations_are_told_in_two_digits():
     assert [duration(seconds) for seconds in (61.4, 3599, 7201, 180_000)] == [
         "61 s",
@@ -121,3 +152,14 @@ def test_the_forecast_is_within_1_5_times_of_the_truth(tmp_path, monkeypatch, so
 
 
 SIZES = {"s": 1, "min": 60, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux counts a peak anew")
+def test_a_peak_counts_from_its_beginning():
+    block = torch.ones(2**28)  # 1 GiB
+    with_block = peak_memory()
+    del block
+    begin_peak()
+    assert peak_memory() < with_block - 2**29
+    torch.ones(2**28).sum()
+    assert peak_memory() > with_block - 2**29

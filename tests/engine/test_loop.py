@@ -404,8 +404,8 @@ def test_an_evaluation_is_a_plain_line_when_not_a_terminal(capsys):
     method = Counter()
     run(method, 3, None, name="count", evaluation=PeriodicEvaluation(Judging(method, 2).find, 2))
     lines = capsys.readouterr().err.splitlines()
-    assert re.match(r"count: .*step 2.*0\.0\d\d ± 0\.010.*tiny", lines[0])
-    assert re.match(r"count: .*step 3.*0\.0\d\d ± 0\.010.*tiny", lines[-1])
+    assert re.match(r"count: .*tiny: \d\.\d % ± 1\.0 at step 2$", lines[0])
+    assert re.match(r"count: .*tiny: \d\.\d % ± 1\.0 at step 3", lines[-1])
     assert "\x1b" not in "".join(lines)
 
 

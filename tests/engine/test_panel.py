@@ -17,15 +17,15 @@ BACK = "\x1b[?25h"  # what a terminal is sent to show its cursor again
 FOUND = {"accuracy": 0.958, "deviation": 0.017, "protocol": "quick-200"}
 
 
-def drawn(width, *, last=None, evaluate=True, colour="truecolor"):
+def drawn(width, *, before=(), evaluate=True, colour="truecolor"):
     """What a run shows after 200 of 300 steps, in a terminal of that width."""
     console = Console(force_terminal=True, width=width, file=io.StringIO(), color_system=colour)
-    with Panel("dm + lqm", 300, 0, console, last) as panel:
+    with Panel("dm + lqm", 300, 0, console, before) as panel:
         for i in range(200):
             panel.update(i + 1, {"loss": math.exp(-i / 40) + 0.3, "accuracy": 0.25})
         if evaluate:
             panel.evaluating(200)
-            panel.evaluated(200, FOUND, 1)
+            panel.evaluated([*before, {"step": 200, **FOUND}], 1)
         with console.capture() as capture:
             console.print(panel.drawn())
     return capture.get()
@@ -67,12 +67,19 @@ def test_there_is_no_colour_where_none_is_wanted(monkeypatch):
 
 def test_what_was_evaluated_before_is_shown_and_nothing_where_nothing_was():
     assert "evaluated" not in drawn(80, evaluate=False)
-    assert "95.8 % ± 1.7 at step 100" in drawn(80, evaluate=False, last={"step": 100, **FOUND})
+    assert "95.8 % ± 1.7 at step 100" in drawn(80, evaluate=False, before=[{"step": 100, **FOUND}])
+
+
+def test_the_best_so_far_is_told_apart_from_the_last():
+    better = {**FOUND, "step": 100, "accuracy": 0.97}
+    text = drawn(80, before=[better])
+    assert "95.8 % ± 1.7 at step 200; best so far 97.0 % at step 100" in text
+    assert "best so far" not in drawn(80)
 
 
 def test_an_evaluation_that_goes_on_is_shown():
     console = Console(force_terminal=True, width=80, file=io.StringIO(), color_system=None)
-    with Panel("dm", 10, 0, console, None) as panel:
+    with Panel("dm", 10, 0, console, ()) as panel:
         panel.evaluating(5)
         with console.capture() as capture:
             console.print(panel.drawn())
@@ -82,7 +89,7 @@ def test_an_evaluation_that_goes_on_is_shown():
 def test_following_a_step_costs_next_to_nothing():
     console = Console(force_terminal=True, width=80, file=io.StringIO())
     costs = []
-    with Panel("cat", 10_000, 0, console, None) as panel:
+    with Panel("cat", 10_000, 0, console, ()) as panel:
         for i in range(2000):
             began = time.perf_counter()
             panel.update(i + 1, {"loss": 1.0 / (i + 1), "accuracy": 0.5})

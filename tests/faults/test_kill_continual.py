@@ -13,7 +13,8 @@ MEMORIES = "repeat-*/memory/task-*/data-*.safetensors"
 
 
 def learn(out, options):
-    return lqm.continual(small_graph(), budget=5, out=out, device="cpu", show_progress=False, **options)
+    usual = {"budget": 5, "repeats": 1, "device": "cpu", "show_progress": False}
+    return lqm.continual(small_graph(), out=out, **usual | options)
 
 
 def finished(out, options=CONDENSED):

@@ -1,4 +1,4 @@
-"""Record what the golden cases give: `python -m tests.golden.record`.
+"""Record what the golden cases give: `python -m tests.golden.record KIND`, such as amd, of this kind of CPU.
 
 With names of cases it records only these anew. With `--hashes FILE` it writes the SHA-256 of each tensor
 instead, to compare two commits on one machine.
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from tests.golden.cases import CASES
 
-STORED = Path(__file__).parent / "stored.safetensors"
+FOLDER = Path(__file__).parent
 
 
 def results_of(name: str) -> dict[str, Tensor]:
@@ -30,6 +30,7 @@ def results_of(name: str) -> dict[str, Tensor]:
 def main() -> None:
     """Run cases on one thread, and store their tensors or the hashes of these."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kind", metavar="KIND")
     parser.add_argument("cases", nargs="*", metavar="CASE")
     parser.add_argument("--hashes", type=Path, metavar="FILE")
     options = parser.parse_args()
@@ -43,7 +44,8 @@ def main() -> None:
         hashes = {n: hashlib.sha256(t.numpy().tobytes()).hexdigest() for n, t in results.items()}
         options.hashes.write_text(json.dumps(hashes, indent=1, sort_keys=True))
     else:
-        save_file((load_file(STORED) if options.cases else {}) | results, STORED)
+        stored = FOLDER / f"stored-{options.kind}.safetensors"
+        save_file((load_file(stored) if options.cases else {}) | results, stored)
 
 
 if __name__ == "__main__":

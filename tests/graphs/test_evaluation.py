@@ -95,7 +95,8 @@ def trained(monkeypatch):
 
 
 def judge(condensed, source=None, **options):
-    return lqm.evaluate(condensed, source=source, device="cpu", show_progress=False, **options)
+    usual = {"baselines": (), "device": "cpu", "show_progress": False}
+    return lqm.evaluate(condensed, source=source, **usual | options)
 
 
 def test_the_whole_graph_is_learned_and_has_its_own_distribution(source):

@@ -34,7 +34,9 @@ def test_no_node_of_a_set_is_dead(graph, method, capsys):
 @pytest.mark.parametrize("method", ["cat", "puma", "random", "er-gnn", "ssm"])
 def test_no_node_of_a_memory_is_dead(graph, method, seed):
     settings = {"epochs": 2} | (SETTINGS if method in ("cat", "puma") else {})
-    found = lqm.continual(graph, method=method, budget=6, seed=seed, settings=settings, show_progress=False)
+    found = lqm.continual(
+        graph, method=method, budget=6, seed=seed, settings=settings, show_progress=False, repeats=1
+    )
     for memory in found.repeats[0].memories:
         assert (memory.features != 0).any(dim=1).all()
 
@@ -63,7 +65,9 @@ def test_lengths_that_drift_are_named_at_the_end_of_a_condensation(graph, capsys
 
 def test_lengths_that_drift_are_named_in_a_stream(graph, capsys):
     learning = {"epochs": 2}
-    lqm.continual(graph, budget=6, settings=FREE | learning, show_progress=False)
+    lqm.continual(graph, budget=6, settings=FREE | learning, show_progress=False, repeats=1)
     assert "times as long" in capsys.readouterr().err
-    lqm.continual(graph, budget=6, settings=FREE | learning | {"lengths": "real"}, show_progress=False)
+    lqm.continual(
+        graph, budget=6, settings=FREE | learning | {"lengths": "real"}, show_progress=False, repeats=1
+    )
     assert capsys.readouterr().err == ""

@@ -41,7 +41,7 @@ def test_a_set_by_the_papers_recipe_is_one_by_its_settings():
 def test_a_stream_by_the_papers_recipe_is_one_by_its_settings():
     common = {"steps": 2, "epochs": 2}
     found, expected = (
-        lqm.continual("digits-knn", budget=4, show_progress=False, **given)
+        lqm.continual("digits-knn", budget=4, repeats=1, show_progress=False, **given)
         for given in (
             {"recipe": "paper", "settings": common},
             {"settings": {**common, "learning_rate": 1e-3, "lengths": "free"}},
@@ -60,7 +60,7 @@ def test_a_recipe_that_does_not_fit_is_refused(learn, given):
 
 def test_what_condenses_nothing_has_no_recipe():
     with pytest.raises(ConfigError, match="er-gnn"):
-        lqm.continual("digits-knn", method="er-gnn", budget=4, recipe="paper", show_progress=False)
+        lqm.continual("digits-knn", method="er-gnn", budget=4, recipe="paper", show_progress=False, repeats=1)
 
 
 def test_a_recipe_has_the_last_word_over_the_defaults_of_an_old_run(tmp_path):

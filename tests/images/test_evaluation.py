@@ -1,18 +1,22 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from sklearn.metrics import recall_score
 
+from lqm.engine.compute import Compute
 from lqm.engine.randomness import generator, seeded
 from lqm.evaluation.latents import LatentMatch
+from lqm.evaluation.markdown import score_markdown
 from lqm.evaluation.scores import Score, finding, score_networks
 from lqm.images.evaluation import (
     EvaluationProtocol,
     fresh_network,
     latent_match,
     score,
+    teach,
 )
 from lqm.images.methods.coresets import random_images
 from lqm.images.networks import ConvNet
@@ -184,3 +188,46 @@ def test_the_match_is_the_mean_over_networks_with_the_statistic_of_each():
     assert found.by_network == (0.1, 0.4, 0.7)
     assert (found.cramer_von_mises, found.extremes) == pytest.approx(np.mean(before, axis=0))
     assert found.statistic.deviation == pytest.approx(np.std([0.1, 0.4, 0.7], ddof=1))
+
+
+def test_the_best_epoch_is_told_apart_and_changes_nothing(digits):
+    images = random_images(digits, 2, 0, 0)
+    plain = EvaluationProtocol("short", epochs=9, networks=2, network="convnet:width=8", learning_rate=0.3)
+    tested = replace(plain, test_every=3)
+    last = score(lambda j: images, digits, plain, seed=0, device=CPU)
+    found = score(lambda j: images, digits, tested, seed=0, device=CPU)
+    assert found.accuracies == last.accuracies
+    assert last.best == ()
+    # The oracle: a training of its own, whose network is tested after every epoch.
+    for index, best in enumerate(found.best):
+        network = fresh_network(digits, tested.network, 0, index)
+        accuracies = {}
+
+        def test(epochs, network=network, accuracies=accuracies):
+            right = predict(network, digits) == digits.test.labels
+            accuracies[epochs] = right.double().mean().item()
+
+        teach(
+            network,
+            images,
+            digits,
+            tested,
+            seed=0,
+            index=index,
+            full=False,
+            compute=Compute(),
+            after_epoch=test,
+        )
+        assert [*accuracies] == [*range(1, 11)]
+        assert best == max(accuracies[epochs] for epochs in (3, 6, 9, 10))
+        assert found.accuracies[index] == accuracies[10]
+
+
+def test_a_table_shows_the_best_epoch_only_where_networks_were_tested_along_the_way(digits, tiny_protocol):
+    match = LatentMatch(0.1, 0.0)
+    plain, tested = Score(10, (0.5, 0.6), match, match), Score(10, (0.5, 0.6), match, match, best=(0.7, 0.8))
+    assert "best" not in score_markdown({"convnet": {"condensed": plain}}, tiny_protocol)
+    table = score_markdown({"convnet": {"condensed": tested}}, tiny_protocol)
+    assert "| best epoch % |" in table
+    assert "| 55.0 ± 7.1 | 75.0 ± 7.1 |" in table
+    assert "chosen on test images" in table

@@ -33,7 +33,7 @@ def judged(tmp_path_factory):
         chosen("digits", runs["real"])
 
         def judge(name, **options):
-            return lqm.evaluate(runs[name], show_progress=False, **options)
+            return lqm.evaluate(runs[name], show_progress=False, **{"baselines": ()} | options)
 
         found = {
             "mean": [judge("mean", baselines=("random", "full"))],

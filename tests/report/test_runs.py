@@ -183,6 +183,7 @@ def test_a_stream_of_tasks_is_listed_with_its_average_accuracy(tmp_path):
         settings=settings,
         out=out,
         show_progress=False,
+        repeats=1,
     )
     listed = only(tmp_path)
     assert (listed.state, listed.method, listed.size) == ("done", "stream by random", "5")

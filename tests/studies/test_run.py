@@ -172,7 +172,7 @@ def test_an_estimate_counts_what_is_missing_of_a_bank(tmp_path):
 
 
 def test_an_estimate_counts_the_networks_of_baselines(tmp_path, monkeypatch):
-    monkeypatch.setattr("lqm.api.study_probe._training_seconds", lambda train, whole: 1e6)
+    monkeypatch.setattr("lqm.api.costs._training_seconds", lambda train, whole: 1e6)
     path = tmp_path / "sets.toml"
     path.write_text(
         '[[grid]]\nsource = "digits"\nmethod = "random"\nper_class = 1\nrepeats = 3\n'

@@ -14,7 +14,7 @@ from lqm.studies.lines import StudyHead
 from lqm.studies.pairs import answers, comparisons
 from lqm.studies.tables import all_tables, difference_table, facts, failure_table, render, score_table
 from lqm.utils.errors import ConfigError
-from tests.studies.making import EVIL, line, small_study
+from tests.studies.making import EVIL, HEAD, line, small_study
 
 
 def read_csv(table):
@@ -276,3 +276,12 @@ def test_a_table_claims_equal_tuning_only_where_every_side_was_tuned():
     others = [line(side, 0, 0.5, per_class=10) for side in ("mean", "lqm")]
     assert "equally for every distance" in " ".join(score_table(tuned + others).notes)
     assert "equally" not in " ".join(score_table([tuned[0], line("lqm", 0, 0.5)]).notes)
+
+
+def test_memory_is_told_where_methods_are_compared_as_the_median_over_seeds():
+    head = StudyHead("mine", axis="method", against="dm")
+    lines = [line("mean", seed, 0.5, head=head, memory=bytes_) for seed, bytes_ in enumerate((4e8, 9e8, 5e8))]
+    (row,) = read_markdown(score_table(lines))
+    assert row["peak MB"] == "500"
+    assert "peak MB" not in render(score_table([replace(each, study=HEAD) for each in lines]), "md")
+    assert "peak MB" not in render(score_table([replace(each, memory=None) for each in lines]), "md")

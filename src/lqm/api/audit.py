@@ -17,7 +17,8 @@ from lqm.api.audit_checks import (
 from lqm.api.audit_work import Subject, Work, subject_of
 from lqm.api.checking import check_options
 from lqm.api.domains import domain_of_set
-from lqm.api.requests import SourceLike
+from lqm.api.given import real_data
+from lqm.api.types import SourceLike
 from lqm.condensed import CondensedSet, load_described
 from lqm.engine import resolve_device
 from lqm.engine.compute import Compute
@@ -112,7 +113,9 @@ def audit(
         choose(protocol, evaluator.protocols, "protocol") if protocol else evaluator.protocol_of(condensed)
     )
     require_references(auditor, condensed, names)
-    data = real_data_of(evaluator, condensed, source, data_dir, max_memory)
+    data = real_data_of(
+        evaluator, condensed, real_data(condensed, source, show_progress=show_progress), data_dir, max_memory
+    )
     if "dp" in names:
         require_private(evaluator.fresh_network(data, rules.network, seed, 0), rules.name)
     labels = auditor.labels(data)

@@ -35,7 +35,7 @@ def require_references(auditor: Auditor, condensed: CondensedSet, references: Se
     """Refuse references that can't stand beside this set."""
     if "noise" in references and "init" not in condensed.manifest["settings"]:
         raise ConfigError(
-            f"method '{condensed.manifest['method']}' chooses real records and has no init by noise; "
+            f"method '{condensed.manifest['method']}' learns nothing and so has no init by noise; "
             "leave the reference noise out"
         )
     if "dp" in references and auditor.private is None:

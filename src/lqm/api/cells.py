@@ -1,13 +1,12 @@
 """A cell of a study: checked before anything starts, then condensed and evaluated, or learned as a stream."""
 
-import shlex
 import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lqm.api.cell_command import command_of
 from lqm.api.checking import check_types
 from lqm.api.condense import run_condensation
 from lqm.api.continual import learn_stream
@@ -65,16 +64,16 @@ def request_of(cell: Cell, place: Place) -> CondenseRequest | ContinualRequest:
     for name in cell.options:
         choose(name, known, f"option of `lqm {'continual' if cell.stream else 'condense'}` in a grid")
     bank = {cell.bank.kind: place.folder / "banks" / cell.bank.name} if cell.bank else {}
+    more: dict[str, Any] = bank | ({"repeats": 1} if cell.stream else {})
     request: CondenseRequest | ContinualRequest = kind(
-        **cell.options,
-        **bank,
+        **cell.options | more,
         settings=cell.settings | cell.tuned,
         seed=cell.seed,
         out=place.folder / RUNS / cell.folder,
         data_dir=place.data_dir_of(cell.options["source"]),
         device=place.device,
         show_progress=place.show_progress,
-        **({"validation": True} if cell.validation else {}),
+        validation=cell.validation,
     )
     return request
 
@@ -157,22 +156,6 @@ def _asked(cell: Cell, head: StudyHead, place: Place) -> dict[str, Any]:
     }
 
 
-def command_of(cell: Cell) -> str:
-    """The commands that make the same run without a study, in folders `RUN` and `BANK`."""
-    seed, out = ["--seed", str(cell.seed)], ["--out", "RUN"]
-    given = _words(cell.options | {"settings": cell.settings | cell.tuned})
-    commands = []
-    if cell.bank:
-        commands.append([cell.bank.kind, *_words(cell.bank.options), "--out", "BANK"])
-        given += [f"--{cell.bank.kind}", "BANK"]
-    if cell.stream:
-        commands.append(["continual", *given, *seed, "--repeats", "1", *out])
-    else:
-        commands.append(["condense", *given, *seed, *out])
-        commands.append(["evaluate", "RUN", *_words(cell.evaluation), *seed])
-    return " && ".join(shlex.join(["lqm", *words]) for words in commands)
-
-
 def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
     request = request_of(cell, place)
     assert isinstance(request, CondenseRequest)
@@ -188,11 +171,14 @@ def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
     evaluating = [rows["condensed"].seconds for rows in found.by_network.values()]
     measured = [seconds for seconds in evaluating if seconds is not None]
     known = {"evaluate": round(sum(measured), 3)} if len(measured) == len(evaluating) else {}
+    if (cpu := condensed.manifest.get("cpu_seconds")) is not None:
+        known["cpu"] = cpu
     return {
         "steps": condensed.manifest.get("steps", 0),
         "records": found.score.records,
         "protocol": str(found.protocol),
         "seconds": {"condense": condensed.manifest["seconds"]} | known,
+        "memory": condensed.manifest.get("peak_memory"),
         "scores": {kind: rows["condensed"].accuracies for kind, rows in found.by_network.items()},
         "baselines": {name: score.accuracies for name, score in found.baselines.items()},
     }
@@ -223,19 +209,6 @@ def sentence_of(error: Exception) -> str:
     if is_out_of_memory(error):
         return "there is not enough memory for it"
     return str(error) if isinstance(error, LqmError) else f"{type(error).__name__}: {reason(error)}"
-
-
-def _words(options: Mapping[str, Any]) -> list[str]:
-    """Options as they are typed, with the source first."""
-    words = [str(options["source"])] if "source" in options else []
-    for name, value in options.items():
-        if name == "settings":
-            words += [word for setting, own in value.items() for word in ("--set", f"{setting}={own}")]
-        elif name != "source":
-            words.append(f"--{name.replace('_', '-')}")
-            if value is not True:
-                words.append(",".join(map(str, value)) if isinstance(value, list) else str(value))
-    return words
 
 
 @cache

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from difflib import get_close_matches
+from inspect import signature
 from os import PathLike
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
@@ -12,6 +14,7 @@ from lqm.utils.names import shown_value
 from lqm.utils.paths import as_path
 from lqm.utils.settings import Count, NotNegative, Seed, Switch, check
 
+Request = TypeVar("Request")
 # A number of a file of a bank has six digits.
 Numbered = Annotated[
     int, Field(ge=1, le=10**6, description="a whole number, at least 1 and at most 1,000,000")
@@ -28,7 +31,9 @@ _KINDS: dict[str, Any] = (
     | dict.fromkeys(
         ("normalise_features", "validation", "inter_task_edges", "tensorboard", "show_progress"), Switch
     )
-    | dict.fromkeys(("recipe", "compile", "precision", "features", "split", "protocol"), _Name | None)
+    | dict.fromkeys(
+        ("recipe", "compile", "precision", "features", "split", "label", "protocol"), _Name | None
+    )
     | dict.fromkeys(("device", "order", "remainder", "scoring"), _Name)
     | {
         "size": Side | None,
@@ -39,6 +44,21 @@ _KINDS: dict[str, Any] = (
         "checkpoint_seconds": NotNegative,
     }
 )
+
+
+def request_of(kind: Callable[..., Request], **options: Any) -> Request:
+    """A request with these options.
+
+    Raises:
+        TypeError: as of any function, when there is no such option; it says where a setting belongs.
+    """
+    known = signature(kind).parameters
+    for name in options:
+        if name not in known:
+            near = [f"{option}=..." for option in get_close_matches(name, known, 1)]
+            right = near or [f"settings={{'{name}': ...}} if it is a setting of the method"]
+            raise TypeError(f"there is no option '{name}'; it should be {right[0]}")
+    return kind(**options)
 
 
 def check_types(request: Any) -> None:
@@ -100,6 +120,13 @@ def _check_names(name: str, value: object) -> None:
     raise ConfigError(f"{name} = {shown_value(value)} can't be used: it should be a name, or a list of names")
 
 
+def _check_callback(name: str, value: object) -> None:
+    if not (value is None or callable(value)):
+        raise ConfigError(
+            f"{name} = {shown_value(value)} can't be used: it should be a function of a step and its metrics"
+        )
+
+
 def _check_network(name: str, value: object) -> None:
     if not (value is None or isinstance(value, str) or callable(value)):
         raise ConfigError(
@@ -114,6 +141,7 @@ _OWN: dict[str, Callable[[str, object], None]] = {
     "settings": _check_settings,
     "augmentation": _check_names,
     "network": _check_network,
+    "callback": _check_callback,
     **dict.fromkeys(("baselines", "references"), _check_names),
     "kinds": lambda _, value: _check_names("networks", value),
 }

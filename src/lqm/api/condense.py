@@ -1,19 +1,22 @@
 """Condense: a source, a method and a distance become a condensed set."""
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Unpack, overload
+from typing import Unpack, overload
 
 import torch
 
-from lqm.api.checking import check_types
+from lqm.api.checking import check_types, request_of
 from lqm.api.domains import domain_of_set
 from lqm.api.evaluate import score_entry
+from lqm.api.given import given_source
 from lqm.api.memory import within_memory
 from lqm.api.options import CondenseOptions
 from lqm.api.planning import REMEDY, plan_condensation
-from lqm.api.requests import CondenseRequest, SourceLike
-from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, load
+from lqm.api.requests import CondenseRequest
+from lqm.api.types import GraphData, ImageData, Labels, SourceLike
+from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, CondensedTable, load
 from lqm.engine import Config, RunFolder, resolve_device
 from lqm.engine.events import require_tensorboard
 from lqm.engine.loop import PeriodicEvaluation
@@ -21,41 +24,50 @@ from lqm.engine.progress import Evaluated
 from lqm.engine.stopping import unwound_at_sigterm
 from lqm.evaluation.faults import faults_of
 from lqm.evaluation.spread import Spread
+from lqm.images.sources import ImageSource
 from lqm.methods.plan import Following, Plan, learn
+from lqm.tabular.sources import TableSource
 from lqm.utils.errors import ArtifactError, ConfigError
 from lqm.utils.log import warn
 
-if TYPE_CHECKING:
-    from torch_geometric.data import Data, Dataset
-
-    from lqm.graphs.sources import GraphSource
-    from lqm.images.sources import ImageSource
-
 
 @overload
-def condense(source: "ImageSource", **options: Unpack[CondenseOptions]) -> CondensedImages: ...
+def condense(source: ImageSource | ImageData, **options: Unpack[CondenseOptions]) -> CondensedImages: ...
+@overload
+def condense(source: GraphData, **options: Unpack[CondenseOptions]) -> CondensedNodes: ...
+@overload
+def condense(source: TableSource, **options: Unpack[CondenseOptions]) -> CondensedTable: ...
 @overload
 def condense(
-    source: "GraphSource | Data | Dataset", **options: Unpack[CondenseOptions]
-) -> CondensedNodes: ...
+    source: str | Path, **options: Unpack[CondenseOptions]
+) -> CondensedImages | CondensedNodes | CondensedTable: ...
 @overload
-def condense(source: str | Path, **options: Unpack[CondenseOptions]) -> CondensedImages | CondensedNodes: ...
-def condense(source: SourceLike, **options: Unpack[CondenseOptions]) -> CondensedSet:
+def condense(
+    source: SourceLike, y: Labels | None = None, **options: Unpack[CondenseOptions]
+) -> CondensedSet: ...
+def condense(source: SourceLike, y: Labels | None = None, **options: Unpack[CondenseOptions]) -> CondensedSet:
     """Learn a small set that stands in for a large one.
 
     Args:
-        source: a name (`digits`, `digits-knn`), a path, an `ImageSource`, a `GraphSource` or PyG's `Data`;
-            see `load_source` for images and `load_graph` for graphs.
+        source: a name (`digits`, `digits-knn`, `wine`) or a path; arrays or tensors, with `y`: images
+            [N, H, W], [N, C, H, W] or [N, H, W, C], or rows of features [N, F]; a dataset of torch or of
+            Hugging Face; a pandas frame with the paths of images, or of numbers with `label`, the name of its
+            column of labels; PyG's `Data`; or a source. See `load_source` for images, `load_graph` for
+            graphs and `load_table` for tables.
+        y: the labels of arrays, whole numbers or texts.
         **options: see `CondenseRequest`; among them `method`, `distance` (a name or an object with the two
-            halves of a `Distance`), `per_class` or `budget`, `settings`, `seed` and `out`.
+            halves of a `Distance`), `per_class` or `budget`, `settings`, `seed` and `out`. Of data that are
+            handed over also `class_names`, whose numbers the labels are, and `test`, what to evaluate by in
+            the form of the source, such as `(X_test, y_test)`; without it `test_fraction` is held out.
 
     Returns:
-        `CondensedImages` or `CondensedNodes`.
+        `CondensedImages`, `CondensedNodes` or `CondensedTable`.
 
     Raises:
         LqmError: for anything that can't be used, before any work starts.
     """
-    return run_condensation(CondenseRequest(source=source, **options))
+    data, words = given_source(source, y, options)
+    return run_condensation(request_of(CondenseRequest, source=data, **words))
 
 
 @within_memory("condensing", REMEDY)
@@ -75,7 +87,9 @@ def _condense(request: CondenseRequest, scratch: Path | None = None) -> Condense
     evaluation = None
     if request.evaluate_every:
         evaluation = PeriodicEvaluation(lambda: _evaluate(plan, device), request.evaluate_every)
-    following = Following(request.show_progress, request.checkpoint_seconds, evaluation, request.tensorboard)
+    following = Following(
+        request.show_progress, request.checkpoint_seconds, evaluation, request.tensorboard, request.callback
+    )
 
     def scored(condensed: CondensedSet) -> CondensedSet:
         """With the last evaluation along the way, if there are any, recorded as one of `lqm evaluate`."""
@@ -86,7 +100,9 @@ def _condense(request: CondenseRequest, scratch: Path | None = None) -> Condense
         )
 
     def checked(condensed: CondensedSet) -> CondensedSet:
-        """The same, after a warning of what is wrong with it."""
+        """The same, with its real data if nobody else can find them, after a warning of what is wrong."""
+        if plan.source.origin is None:
+            condensed = replace(condensed, real=plan.source)
         lengths = plan.lengths(condensed) if plan.lengths else ()
         for line in faults_of(condensed, domain_of_set(condensed).evaluator, lengths=lengths):
             warn(f"warning: {line}")

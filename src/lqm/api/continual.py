@@ -1,6 +1,6 @@
 """Continual learning: classes arrive task after task, and what is kept of each is a few nodes."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
@@ -8,12 +8,13 @@ from typing import Any, Unpack
 import torch
 from torch import Tensor
 
-from lqm.api.checking import check_types
+from lqm.api.checking import check_types, request_of
 from lqm.api.memory import within_memory
 from lqm.api.options import ContinualOptions
 from lqm.api.planning import chosen_distance, open_sketch
-from lqm.api.requests import ContinualRequest, SourceLike
+from lqm.api.requests import ContinualRequest
 from lqm.api.stream_faults import stream_faults
+from lqm.api.types import SourceLike
 from lqm.condensed import CondensedNodes
 from lqm.engine import Config, RunFolder, environment, recorded, resolve_device
 from lqm.evaluation.accuracy_matrix import AccuracyMatrices
@@ -32,14 +33,16 @@ from lqm.graphs.continual.describe import describe_run
 from lqm.graphs.domain import GRAPHS, graph_recipe, stream_options
 from lqm.graphs.stream import make_stream
 from lqm.report.continual import heat_map
+from lqm.utils.html import heading, paragraph, table
 from lqm.utils.log import warn
 from lqm.utils.memory import memory_for_reading
 from lqm.utils.names import choose
 from lqm.utils.old_names import begun_with, current_settings
 from lqm.utils.places import note_places, without_places
+from lqm.utils.sentences import counted
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContinualResult:
     """How well a stream of tasks was learned, in several repeats.
 
@@ -54,7 +57,7 @@ class ContinualResult:
 
     config: Config
     tasks: tuple[tuple[str, ...], ...]
-    repeats: tuple[Repeat, ...] = field(repr=False)
+    repeats: tuple[Repeat, ...]
     path: Path | None = None
     origin: dict[str, Any] | None = None
     warnings: tuple[str, ...] = ()
@@ -123,6 +126,23 @@ class ContinualResult:
             },
         }
 
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def __repr__(self) -> str:
+        tasks = counted(len(self), "task", "tasks")
+        repeats = counted(len(self.repeats), "repeat", "repeats")
+        transfer = self.backward_transfer
+        forgotten = f", BWT {transfer.percent()}" if transfer else ""
+        return f"ContinualResult({tasks}, {repeats}, AA {self.average_accuracy.percent()}{forgotten})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the accuracies after each task, AA and BWT, and what they are of."""
+        found, transfer, note = self.accuracies.notes(self.title)
+        warned = "".join(paragraph(f"warning: {line}") for line in self.warnings)
+        rows = table(*self.accuracies.layout())
+        return heading(f"{found}, {transfer}") + warned + rows + paragraph(note, small=True)
+
     def __str__(self) -> str:
         return self.accuracies.markdown(self.title)
 
@@ -140,7 +160,7 @@ def continual(source: SourceLike, **options: Unpack[ContinualOptions]) -> Contin
     Raises:
         LqmError: for anything that can't be used, before any work starts.
     """
-    return learn_stream(ContinualRequest(source=source, **options))
+    return learn_stream(request_of(ContinualRequest, source=source, **options))
 
 
 @within_memory("learning a stream", "give a smaller real_batch, width or graph")

@@ -1,8 +1,8 @@
 """The paper's question on real data: mean matching and latent quantile matching on the digits, in pairs."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from lqm.api.condense import condense
@@ -11,29 +11,69 @@ from lqm.api.report import write_report
 from lqm.api.sketch import sketch
 from lqm.evaluation.paired import Paired
 from lqm.evaluation.protocol import Protocol
-from lqm.evaluation.scores import Score
 from lqm.evaluation.spread import Spread
 from lqm.images.sources import load_source
 from lqm.report.tables import plain_table
-from lqm.utils.log import say
 
 _PER_CLASS, _ENCODERS, _SEEDS = 10, 100, 3
 _DISTANCES = ("mean", "lqm")
 
 
-def demo(out: Path, seed: int = 0) -> None:
+@dataclass(frozen=True)
+class DemoResult:
+    """What the demo has found.
+
+    Attributes:
+        scores: of each seed, by training set.
+        paired: accuracy by lqm less that by mean, seed by seed.
+        page: the report.
+    """
+
+    seeds: range
+    scores: list[Scores]
+    protocol: Protocol
+    paired: Paired
+    page: Path
+
+    @property
+    def spreads(self) -> dict[str, Spread]:
+        """The accuracy by training set over seeds, the least first."""
+        found: dict[str, list[float]] = {}
+        for scores in self.scores:
+            for name, score in scores.items():
+                found.setdefault(name, []).append(score.accuracy)
+        spreads = {name: Spread(tuple(each)) for name, each in found.items()}
+        return dict(sorted(spreads.items(), key=lambda pair: pair[1].mean))
+
+    def records(self, name: str) -> int:
+        """How many a training set has."""
+        return next(scores[name].records for scores in self.scores if name in scores)
+
+
+def introduction() -> str:
+    """What is about to be done."""
+    return (
+        f"{len(load_source('digits').train.labels):,} handwritten digits become {_PER_CLASS} synthetic ones "
+        f"a class, {_SEEDS} times by mean matching and {_SEEDS} times by latent quantile matching, from one "
+        "sketch."
+    )
+
+
+def demo(out: Path, seed: int = 0, *, show_progress: bool = True) -> DemoResult:
     """Condense the digits by both distances under several seeds, compare, and write the page to `out`.
 
     Sets of one seed share init, encoders and the seeds of the networks that evaluate them.
     """
-    console = Console()
     source = load_source("digits")
     seeds = range(seed, seed + _SEEDS)
-    console.print(
-        f"{len(source.train.labels):,} handwritten digits become {_PER_CLASS} synthetic ones a class, "
-        f"{_SEEDS} times by mean matching and {_SEEDS} times by latent quantile matching, from one sketch."
+    sketch(
+        source,
+        encoders=_ENCODERS,
+        max_per_class=_PER_CLASS,
+        seed=seed,
+        out=out / "sketch",
+        show_progress=show_progress,
     )
-    sketch(source, encoders=_ENCODERS, max_per_class=_PER_CLASS, seed=seed, out=out / "sketch")
     runs, found = [], []
     for each in seeds:
         scores: Scores = {}
@@ -46,36 +86,31 @@ def demo(out: Path, seed: int = 0) -> None:
                 sketch=out / "sketch",
                 seed=each,
                 out=runs[-1],
+                show_progress=show_progress,
             )
             last = distance == _DISTANCES[-1]
             beside = ("random", "full") if last and each == seed else ("random",) if last else ()
-            evaluation = evaluate(condensed, seed=each, baselines=beside)
+            evaluation = evaluate(condensed, seed=each, baselines=beside, show_progress=show_progress)
             scores |= evaluation.baselines | {f"by {distance}": evaluation.score}
         found.append(scores)
-    console.print(_table(seeds, found, evaluation.protocol))
     mean, lqm = ([scores[f"by {distance}"].accuracy for scores in found] for distance in _DISTANCES)
     paired = Paired(tuple(q - m for m, q in zip(mean, lqm, strict=True)))
-    console.print(f"by lqm less by mean: {paired}: {paired.verdict}", highlight=False, markup=False)
     page = write_report(runs, out / "report.html", source=source)
-    say(f"wrote {page}; open it in a browser")
+    return DemoResult(seeds, found, evaluation.protocol, paired, page)
 
 
-def _table(seeds: range, found: list[Scores], protocol: Protocol) -> Table:
+def demo_table(result: DemoResult) -> Table:
     """The accuracy of every seed, and of a row over its seeds; the least row first."""
-    rows: dict[str, dict[int, Score]] = {}
-    for each, scores in zip(seeds, found, strict=True):
-        for name, score in scores.items():
-            rows.setdefault(name, {})[each] = score
-    spreads = {name: Spread(tuple(score.accuracy for score in own.values())) for name, own in rows.items()}
+    seeds, protocol = result.seeds, result.protocol
     header = ("trained on", "images", *(f"seed {each}" for each in seeds), "accuracy %")
     cells = [
         (
             name,
-            f"{next(iter(rows[name].values())).records:,}",
-            *(f"{100 * rows[name][each].accuracy:.1f}" if each in rows[name] else "" for each in seeds),
-            spreads[name].percent(),
+            f"{result.records(name):,}",
+            *(f"{100 * scores[name].accuracy:.1f}" if name in scores else "" for scores in result.scores),
+            spread.percent(),
         )
-        for name in sorted(rows, key=lambda name: spreads[name].mean)
+        for name, spread in result.spreads.items()
     ]
     how = (
         f"{protocol.name}: {protocol.networks} fresh {protocol.kind} a set, {protocol.epochs} epochs each at "

@@ -8,11 +8,12 @@ from lqm.condensed import CondensedSet
 from lqm.graphs.domain import GRAPHS
 from lqm.images.domain import IMAGES
 from lqm.methods.domain import Domain
+from lqm.tabular.domain import TABLES
 from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.names import choose
 
 # The first that owns a source is asked; images take what no other kind does.
-DOMAINS = (GRAPHS, IMAGES)
+DOMAINS = (GRAPHS, TABLES, IMAGES)
 
 
 def domain_of(request: SourceRequest) -> Domain:
@@ -45,22 +46,20 @@ def _require_named(source: str) -> None:
         choose(source, names, "source")
     except ConfigError as error:
         raise ConfigError(
-            f"{error}, or the path of a folder of class folders, a .npz, a .parquet or a graph"
+            f"{error}, or the path of a folder of class folders, a .npz, a .parquet, a .csv or a graph"
         ) from None
 
 
 def _refuse_options(request: SourceRequest, domain: Domain, other: Domain) -> None:
     """Refuse a method and options that are for another kind of data."""
-    method = getattr(request, "method", None)
+    method, source = getattr(request, "method", None), request.source_name
     if method in other.methods and method not in domain.methods:
         raise ConfigError(
-            f"method '{method}' is for {other.name}, and '{request.source}' is {domain.article}; "
+            f"method '{method}' is for {other.name}, and '{source}' is {domain.article}; "
             f"choose one of {', '.join(domain.methods)}"
         )
     usual = {field.name: field.default for field in fields(request)}
     for name in other.options:
-        if name in usual and getattr(request, name) != usual[name]:
+        if name in usual and name not in domain.options and getattr(request, name) != usual[name]:
             instead = domain.instead.get(name, "leave it out")
-            raise ConfigError(
-                f"{name} is for {other.name}, and '{request.source}' is {domain.article}; {instead}"
-            )
+            raise ConfigError(f"{name} is for {other.name}, and '{source}' is {domain.article}; {instead}")

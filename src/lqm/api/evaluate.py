@@ -10,27 +10,31 @@ from torch import nn
 
 from lqm.api.checking import check_options
 from lqm.api.domains import domain_of_set
-from lqm.api.evaluation_options import asked_of, repeated
-from lqm.api.requests import SourceLike
+from lqm.api.evaluation_options import asked_of, changed
+from lqm.api.given import real_data
+from lqm.api.types import SourceLike, TestLike
 from lqm.condensed import CondensedSet, load_described
 from lqm.engine import resolve_device
+from lqm.engine.forecast import SHORTER, Forecast
 from lqm.engine.progress import Progress
 from lqm.evaluation.evaluator import Evaluator, entry_of, refuse_memory
 from lqm.evaluation.faults import faults_of
 from lqm.evaluation.labels import mosaics_of
-from lqm.evaluation.markdown import score_markdown
+from lqm.evaluation.markdown import score_layout, score_markdown
 from lqm.evaluation.origins import real_data_of
 from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.scores import Score
 from lqm.evaluation.verdict import verdict_of
 from lqm.utils.errors import ArtifactError
+from lqm.utils.html import heading, paragraph, table
+from lqm.utils.limits import limited_to
 from lqm.utils.log import warn
 from lqm.utils.memory import memory_for
 
 Scores = dict[str, Score]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """The score of a condensed set under one protocol, beside those of other sets under the same.
 
@@ -76,6 +80,17 @@ class Evaluation:
             self.rows, self.protocol.records, evaluator.remedies, mosaics_of(self.condensed)
         )
 
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} {score.spread.percent()} %" for name, score in self.rows.items())
+        return f"Evaluation({found}; {next(iter(self.by_network))}, {self.protocol.name})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the verdict, what is wrong with the set, and the table of scores."""
+        header, rows, notes = score_layout(self.by_network, self.protocol, mosaics_of(self.condensed))
+        warned = "".join(paragraph(f"warning: {line}") for line in self.warnings)
+        below = "".join(paragraph(note, small=True) for note in notes)
+        return heading(self.verdict) + warned + table(header, rows) + below
+
     def __str__(self) -> str:
         warned = "".join(f"warning: {line}\n\n" for line in self.warnings)
         table = score_markdown(self.by_network, self.protocol, mosaics_of(self.condensed))
@@ -85,12 +100,15 @@ class Evaluation:
 @memory_for("evaluating", "give networks of fewer weights, or fewer baselines")
 def evaluate(
     condensed: str | Path | CondensedSet,
+    source: SourceLike | None = None,
     *,
+    test: TestLike | None = None,
+    test_fraction: float | None = None,
     protocol: str | None = None,
     networks: str | Sequence[str] | Mapping[str, Callable[..., nn.Module]] = (),
     repeats: int | None = None,
-    baselines: str | Sequence[str] = (),
-    source: SourceLike | None = None,
+    test_every: int | None = None,
+    baselines: str | Sequence[str] = "all",
     data_dir: str | Path | None = None,
     compile: str | None = None,
     precision: str | None = None,
@@ -105,18 +123,23 @@ def evaluate(
     whole training set is learned once for each source and protocol.
 
     Args:
-        condensed: a set of images or of nodes, or the folder of one.
+        condensed: a set of images, of nodes or of rows, or the folder of one.
+        source: where the real data come from, a name, a path or data as for `condense`, arrays as `(X, y)`;
+            by default the place or the data that were condensed.
+        test: what was given as such with the data, if anything was.
+        test_fraction: the same.
         protocol: a name; by default the one that the manifest asks for.
-        networks: kinds in place of the protocol's, such as `("convnet", "resnet18")` for images or
-            `("gcn", "sgc")` for nodes; or functions by name, each of which makes a module of your own: for
-            images from an image's shape and the number of classes, for nodes from the numbers of features
-            and classes, called as PyG's networks are, `module(x, edge_index)`.
-        repeats: how many networks of each kind, in place of the protocol's number; more of them go on from
-            fewer.
-        baselines: real records to score in the same way: `random`, `herding`, `full`; of nodes, `k-centre`
-            and, with features of their own, `random-raw`, `herding-raw`, `k-centre-raw`.
-        source: where the real data come from, a name, a path or an object as for `condense`; by default the
-            place that was condensed.
+        networks: kinds in place of the protocol's, such as `("convnet", "resnet18")` for images,
+            `("gcn", "sgc")` for nodes or `("logistic", "mlp")` for rows; or functions by name, each of which
+            makes a module of your own: for images from an image's shape and the number of classes, for nodes
+            and rows from the numbers of features and classes; of nodes it is called as PyG's networks are,
+            `module(x, edge_index)`.
+        repeats: how many networks of each kind, in place of the protocol's number; more go on from fewer.
+        test_every: of images: test each network after every so many epochs too; the best accuracy is told
+            apart from that after the last epoch, and selects nothing.
+        baselines: real records to score in the same way: `all` (the default) of `random`, `herding`, `full`,
+            some of them, or `()` for none; of nodes also `k-centre` and, with features of their own,
+            `random-raw`, `herding-raw`, `k-centre-raw`; of rows, `k-centre` and `k-means`.
         data_dir: where named sources are, if they have moved.
         compile: of images: whether networks are compiled: `on`, `off`, or `auto`, if it takes long.
         precision: of images: `fp32`, `bf16`, or `auto`, the faster one if a trial finds that it works.
@@ -130,6 +153,7 @@ def evaluate(
     """
     check_options(
         source=source,
+        test_fraction=test_fraction,
         data_dir=data_dir,
         compile=compile,
         precision=precision,
@@ -141,11 +165,15 @@ def evaluate(
     condensed = condensed if isinstance(condensed, CondensedSet) else load_described(condensed)
     refuse_memory(condensed.manifest)
     evaluator = evaluator_of(condensed)
-    chosen, baselines, makers = asked_of(evaluator, protocol, networks, baselines, repeats)
-    rules = repeated(chosen or evaluator.protocol_of(condensed), repeats)
+    chosen, baselines, makers = asked_of(evaluator, protocol, networks, baselines, repeats, test_every)
+    rules = changed(chosen or evaluator.protocol_of(condensed), repeats, test_every)
     evaluator.require_suited(condensed, rules)
     makers = makers or {rules.network: None}
-    data = real_data_of(evaluator, condensed, source, data_dir, max_memory)
+    with limited_to(max_memory):
+        real = real_data(
+            condensed, source, test=test, test_fraction=test_fraction, show_progress=show_progress
+        )
+    data = real_data_of(evaluator, condensed, real, data_dir, max_memory)
     for name, maker in makers.items():
         evaluator.fresh_network(data, maker or name, seed, 0)
     sets: dict[str, Callable[[int], Any]] = {}
@@ -173,7 +201,8 @@ def evaluate(
             for line in notes if show_progress else ():
                 warn(line)
             count = own.full_networks if full else own.networks
-            with Progress(title, count, shown=show_progress) as bar:
+            forecast = Forecast(count, shorter=SHORTER["evaluate"])
+            with Progress(title, count, shown=show_progress, forecast=forecast, each="network") as bar:
                 found = evaluator.score(
                     sets[training_set],
                     data,

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from torch import nn
 
 from lqm.api.checking import check_options
 from lqm.evaluation.evaluator import Evaluator
 from lqm.evaluation.protocol import Protocol
+from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
 from lqm.utils.settings import Count, check
 
@@ -20,6 +22,7 @@ def asked_of(
     networks: str | Sequence[str] | Mapping[str, Callable[..., nn.Module]] = (),
     baselines: str | Sequence[str] = (),
     repeats: int | None = None,
+    test_every: int | None = None,
 ) -> tuple[Protocol | None, Sequence[str], Makers]:
     """The protocol, the baselines and the networks of those names, as far as there are any.
 
@@ -30,6 +33,7 @@ def asked_of(
     """
     check_options(protocol=protocol, kinds=networks, baselines=baselines)
     check("repeats", repeats, Count | None)
+    check("test_every", test_every, Count | None)
     chosen = choose(protocol, evaluator.protocols, "protocol") if protocol else None
     if isinstance(baselines, str):
         baselines = evaluator.baselines if baselines == "all" else baselines.split(",")
@@ -41,6 +45,13 @@ def asked_of(
     return chosen, baselines, {evaluator.check_spec(spec): None for spec in specs}
 
 
-def repeated(protocol: Protocol, repeats: int | None) -> Protocol:
-    """The protocol with so many networks, if a number is given."""
-    return protocol if repeats is None else replace(protocol, networks=repeats)
+def changed(protocol: Protocol, repeats: int | None, test_every: int | None) -> Protocol:
+    """The protocol with so many networks, and tests along their training, where these are given.
+
+    Raises:
+        ConfigError: for a protocol of networks that are tested at their end alone.
+    """
+    given: dict[str, Any] = {"networks": repeats, "test_every": test_every}
+    if test_every is not None and not hasattr(protocol, "test_every"):
+        raise ConfigError(f"test_every is for images, and protocol '{protocol.name}' is not; leave it out")
+    return replace(protocol, **{name: value for name, value in given.items() if value is not None})

@@ -6,15 +6,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Unpack
 
-from lqm.api.checking import check_types
+from lqm.api.checking import check_types, request_of
 from lqm.api.domains import domain_of
+from lqm.api.given import given_source
 from lqm.api.memory import within_memory
 from lqm.api.options import ExpertsOptions
-from lqm.api.requests import CondenseRequest, ExpertsRequest, SketchRequest, SourceLike
+from lqm.api.requests import CondenseRequest, ExpertsRequest, SketchRequest
+from lqm.api.types import Labels, SourceLike
 from lqm.banks import EXPERTS, SKETCH, BankWriter, Experts, require_same_source
 from lqm.engine import environment, recorded, resolve_device
 from lqm.engine.compute import decide
-from lqm.engine.forecast import Forecast
+from lqm.engine.forecast import SHORTER, Forecast
 from lqm.engine.progress import Progress
 from lqm.images.experts import ExpertSettings, snapshot
 from lqm.images.memory import images_at_once
@@ -23,6 +25,7 @@ from lqm.images.problem import ImageProblem, preprocessed
 from lqm.images.sources import ImageSource
 from lqm.methods.plan import as_text
 from lqm.methods.spec import ExpertsNeeded, MethodSpec
+from lqm.utils.effects import effective
 from lqm.utils.errors import ConfigError
 from lqm.utils.log import warn
 from lqm.utils.memory import memory_for_reading
@@ -31,7 +34,9 @@ from lqm.utils.settings import make_settings
 _MOST_SNAPSHOTS = 10**6
 
 
-def experts(source: SourceLike, *, out: str | Path, **options: Unpack[ExpertsOptions]) -> Experts:
+def experts(
+    source: SourceLike, y: Labels | None = None, *, out: str | Path, **options: Unpack[ExpertsOptions]
+) -> Experts:
     """Train networks on real images and keep their weights after each epoch.
 
     A training that was stopped goes on after its last epoch, and ends bit for bit like one that was not. More
@@ -39,14 +44,16 @@ def experts(source: SourceLike, *, out: str | Path, **options: Unpack[ExpertsOpt
     use the bank as `experts=...`.
 
     Args:
-        source: a name, a path or an `ImageSource`.
+        source: images, as for `condense`.
+        y: the labels of arrays.
         out: the folder of the bank.
         **options: see `ExpertsRequest`.
 
     Raises:
         LqmError: for anything that can't be used, before any work starts.
     """
-    return train_experts(ExpertsRequest(source=source, out=out, **options))
+    data, words = given_source(source, y, options)
+    return train_experts(request_of(ExpertsRequest, source=data, out=out, **words))
 
 
 @within_memory("training experts", "give a smaller network, or a smaller batch in the settings")
@@ -63,10 +70,10 @@ def train_experts(request: ExpertsRequest) -> Experts:
     domain = domain_of(request)
     if domain.name != "images":
         raise ConfigError(
-            f"experts learn from images, and '{request.source}' is {domain.article}; name a source of images"
+            f"experts learn from images, and '{request.source_name}' is {domain.article}; name a source of "
+            "images"
         )
-    named = {} if request.network is None else {"network": request.network}
-    settings = make_settings(ExpertSettings, {**(request.settings or {}), **named})
+    settings = expert_settings(request)
     with memory_for_reading(request.source):
         source: ImageSource = domain.load(request)
     device = resolve_device(request.device)
@@ -98,12 +105,14 @@ def train_experts(request: ExpertsRequest) -> Experts:
         keys = [(n, e) for n in range(request.networks) for e in range(request.epochs + 1)]
         missing = [key for key in keys if key not in finished]
         if request.show_progress:
-            for line in (f"experts: {as_text(settings.record)}", *notes):
+            for line in (f"experts: {as_text(effective(settings, settings.record))}", *notes):
                 warn(line)
             if len(missing) < len(keys):
                 warn(f"{len(keys) - len(missing)} of {len(keys)} snapshots are there already")
-        forecast = Forecast(len(missing), disk=lambda: writer.bytes_of(len(keys)))
-        with Progress("experts", len(missing), shown=request.show_progress, forecast=forecast) as bar:
+        forecast = Forecast(len(missing), disk=lambda: writer.bytes_of(len(keys)), shorter=SHORTER["experts"])
+        with Progress(
+            "experts", len(missing), shown=request.show_progress, forecast=forecast, each="snapshot"
+        ) as bar:
             for done, (network, epoch) in enumerate(missing, start=1):
                 before = writer.read(network, epoch - 1).tensors() if epoch else {}
                 made = snapshot(problem, settings, network, epoch, before, epochs=request.epochs)
@@ -111,6 +120,12 @@ def train_experts(request: ExpertsRequest) -> Experts:
                 right, seen = made["counts"].tolist()
                 bar.update(done, {"accuracy so far": right / seen} if seen else {})
     return Experts(request.out, request.networks, request.epochs)
+
+
+def expert_settings(request: ExpertsRequest) -> ExpertSettings:
+    """How experts are to be trained."""
+    named = {} if request.network is None else {"network": request.network}
+    return make_settings(ExpertSettings, {**(request.settings or {}), **named})
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from lqm.api.checking import check_options, check_runs
 from lqm.api.evaluate import evaluator_of
-from lqm.api.requests import SourceLike
+from lqm.api.types import SourceLike
 from lqm.evaluation.cases import Case
 from lqm.evaluation.origins import source_of
 from lqm.report.figures import draw_all

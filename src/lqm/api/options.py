@@ -1,9 +1,10 @@
 """The keyword arguments of the public functions, for type checkers; the requests say what each means."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
-from lqm.api.requests import DistanceLike, Names, NetworkLike, Settings
+from lqm.api.types import Callback, DistanceLike, Names, NetworkLike, Settings, TestLike
 
 
 class ContinualOptions(TypedDict, total=False):
@@ -35,8 +36,14 @@ class ContinualOptions(TypedDict, total=False):
 
 
 class SourceOptions(TypedDict, total=False):
-    """Keyword arguments of every function that looks at data; see `SourceRequest`."""
+    """Keyword arguments of every function that looks at data; see `SourceRequest`.
 
+    `test` is what to evaluate by, in the form of the source, and `class_names` are the names of the classes
+    whose numbers the labels are: they say more of data that are handed over.
+    """
+
+    test: TestLike | None
+    class_names: Sequence[str] | None
     data_dir: str | Path | None
     size: int | None
     test_fraction: float | None
@@ -44,6 +51,7 @@ class SourceOptions(TypedDict, total=False):
     features: str | None
     split: str | None
     normalise_features: bool
+    label: str | None
     validation: bool
     device: str
     max_memory: str | int | None
@@ -69,6 +77,7 @@ class CondenseOptions(SourceOptions, total=False):
     checkpoint_seconds: float
     evaluate_every: int | None
     tensorboard: bool
+    callback: Callback | None
 
 
 class SketchOptions(SourceOptions, total=False):

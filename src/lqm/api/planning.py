@@ -22,6 +22,7 @@ from lqm.engine import environment, recorded
 from lqm.methods.condensation import Condensation
 from lqm.methods.domain import Choices
 from lqm.methods.plan import Plan, as_text, distance_for, distance_record, titled
+from lqm.utils.effects import BANK, effective
 from lqm.utils.memory import memory_for, memory_for_reading
 from lqm.utils.names import choose
 from lqm.utils.old_names import begun_with, current_settings
@@ -85,6 +86,12 @@ def plan_condensation(request: CondenseRequest, device: torch.device, scratch: P
         require_fine_enough(sketch, matched, max(built.synthetic.counts))
     fixed = dict(prepared.settings)
     steps = fixed.pop("steps")
+    given_too = (BANK,) if request.experts else ()
+    shown = effective(settings, prepared.settings, *given_too)
+    if sketch:
+        shown = {name: value for name, value in shown.items() if name not in spec.live_settings}
+    if prepared.augmentation:
+        shown["augmentation"] = prepared.augmentation
     heading = f"recipe {recipe.name}: " if recipe.name else "settings: "
     return Plan(
         built,
@@ -109,7 +116,7 @@ def plan_condensation(request: CondenseRequest, device: torch.device, scratch: P
             "environment": environment(device) | dict(prepared.compute),
         },
         title=titled(recipe.method, matched),
-        notes=(*prepared.notes, heading + as_text({"steps": steps, **fixed}), *advice(sketch, steps)),
+        notes=(*prepared.notes, heading + as_text(shown), *advice(sketch, steps)),
         experts=experts.open if experts else None,
         lengths=prepared.lengths,
         init=built.synthetic.init_stage() if isinstance(built, Condensation) else None,

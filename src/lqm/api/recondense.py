@@ -10,7 +10,8 @@ import torch
 
 from lqm.api.planning import plan_condensation
 from lqm.api.requests import CondenseRequest
-from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet
+from lqm.condensed import CondensedSet, class_of
+from lqm.condensed.described import IMPORTED
 from lqm.distances import DISTANCES
 from lqm.methods.plan import Following, Plan, distance_record, learn
 from lqm.utils.cache import Packed, content_key, kept
@@ -34,6 +35,8 @@ def plan_again(
         ConfigError: when the manifest does not tell all that it needs.
     """
     distance, name = manifest.get("distance"), None
+    if manifest["method"] == IMPORTED:
+        raise ConfigError(f"a set that was made elsewhere can't be condensed again; {_INSTEAD}")
     if distance is not None:
         name = distance["name"]
         if name not in DISTANCES or distance_record(DISTANCES[name]) != distance:
@@ -77,5 +80,5 @@ def condense_again(manifest: Mapping[str, Any], source: Any, **options: Any) -> 
 
 
 def _unpacked(packed: Packed) -> CondensedSet:
-    kind = CondensedImages if CondensedImages.holds in packed.tensors else CondensedNodes
+    kind = class_of(packed.tensors)
     return replace(kind.of_tensors(packed.tensors, packed.notes["manifest"], Path()), path=None)

@@ -8,7 +8,8 @@ from typing import Any
 
 from lqm.api.checking import check_options, check_runs
 from lqm.api.evaluate import evaluator_of
-from lqm.api.requests import SourceLike
+from lqm.api.types import SourceLike
+from lqm.condensed import CondensedImages
 from lqm.engine.randomness import seeded
 from lqm.evaluation.cases import Case, each_once, latents_of, read_cases
 from lqm.evaluation.evaluator import Evaluator
@@ -21,6 +22,7 @@ from lqm.graphs.evaluation import NODES
 from lqm.graphs.networks import describe, make_network
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.stream import make_stream
+from lqm.images.inits import init_again
 from lqm.images.nearest import nearest
 from lqm.images.sources import ImageSource
 from lqm.report.page import require_ours, write_page
@@ -29,6 +31,7 @@ from lqm.report.page.gallery import RealImages
 from lqm.report.page.streams import page_of_streams, require_same_tasks
 from lqm.report.page.study import page_of_study
 from lqm.studies.folder import is_study, read_results
+from lqm.studies.lines import CellLine
 from lqm.utils.errors import ArtifactError, ConfigError, DataError
 from lqm.utils.log import warn
 from lqm.utils.pixels import pixels
@@ -45,7 +48,7 @@ def write_report(
 
     Args:
         runs: folders of condensed sets of images or of nodes, or of streams of tasks; or the folder of a
-            study, or its `cells.jsonl`.
+            study, or its `cells.jsonl`; or several folders of one study, such as one of each machine.
         out: the file; by default `report.html` in the run's folder, or in that which the runs share.
         source: where the real data are, a name, a path or an object, if they have moved or were made in
             Python; without them the page shows neither neighbours nor latent features.
@@ -65,7 +68,7 @@ def write_report(
     path = Path(out) if out is not None else _common(folders) / "report.html"
     require_ours(path)
     if studies:
-        write_page(_study(studies[0], folders), path)
+        write_page(_studies(studies, folders), path)
         return path
     streams = [folder for folder in folders if is_stream(folder)]
     if streams and len(streams) < len(folders):
@@ -75,11 +78,23 @@ def write_report(
     return path
 
 
-def _study(study: Path, named: Sequence[Path]) -> Page:
-    if len(named) > 1:
-        other = next(path for path in named if path != study)
-        raise ConfigError(f"{study} is a study, which has a page of its own; give another to {other}")
-    return page_of_study(read_results(study))
+def _studies(studies: Sequence[Path], named: Sequence[Path]) -> Page:
+    """The page of a study, whose cells may stand in several folders, such as one a machine or a few seeds."""
+    if other := next((path for path in named if path not in studies), None):
+        raise ConfigError(f"{studies[0]} is a study, which has a page of its own; give another to {other}")
+    lines = {study: read_results(study) for study in studies}
+    first = lines[studies[0]][0].study
+    for study, own in lines.items():
+        if own[0].study != first:
+            raise ConfigError(
+                f"{study} and {studies[0]} are not of the same study ('{own[0].study.name}', not "
+                f"'{first.name}', or of another scale); give a report to each"
+            )
+    cells: dict[tuple[str, int], CellLine] = {}
+    for line in (line for own in lines.values() for line in own):
+        # What stands in two folders was made twice, and counts once.
+        cells.setdefault((line.cell, line.seed), line)
+    return page_of_study([*cells.values()])
 
 
 def _common(folders: Sequence[Path]) -> Path:
@@ -99,9 +114,14 @@ def _sets(folders: Sequence[Path], source: Any, data_dir: str | Path | None) -> 
 
 def _real(cases: Sequence[Case], data: Any) -> Real:
     latents = latents_of(cases, data)
-    if not isinstance(data, ImageSource):
+    if isinstance(data, GraphSource):
         return Real(len(data.train), len(data.test), latents, by_class=[len(own) for own in data.by_class])
-    return Real(len(data.train.labels), len(data.test.labels), latents, images=real_images(data))
+    train, test = len(data.train.labels), len(data.test.labels)
+    if not isinstance(data, ImageSource):
+        return Real(train, test, latents)
+    sets = [case.condensed for case in cases if isinstance(case.condensed, CondensedImages)]
+    inits = [init_again(condensed, data) for condensed in sets]
+    return Real(train, test, latents, images=real_images(data), inits=inits)
 
 
 def real_images(source: ImageSource) -> RealImages:

@@ -1,31 +1,12 @@
-"""What the public functions are asked: frozen and typed, filled by keyword arguments or the command line.
+"""What the public functions are asked: frozen and typed, filled by keyword arguments or the command line."""
 
-Types that need torch are names for `str` at run time, which is what the command line gives: `lqm --help` does
-not wait for torch.
-"""
-
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated
 
 import tyro
 
-if TYPE_CHECKING:
-    from torch_geometric.data import Data, Dataset
-
-    from lqm.distances import Distance
-    from lqm.graphs.sources import GraphSource
-    from lqm.images.networks import NetworkMaker
-    from lqm.images.sources import ImageSource
-
-    SourceLike: TypeAlias = str | Path | ImageSource | GraphSource | Data | Dataset
-    DistanceLike: TypeAlias = str | Distance
-    NetworkLike: TypeAlias = str | NetworkMaker
-    Names: TypeAlias = str | Sequence[str]
-    Settings: TypeAlias = Mapping[str, object]
-else:
-    SourceLike = DistanceLike = NetworkLike = Names = Settings = str
+from lqm.api.types import Callback, DistanceLike, Names, NetworkLike, Settings, SourceLike
 
 
 def _option(metavar: str) -> object:
@@ -34,7 +15,7 @@ def _option(metavar: str) -> object:
 
 Source = Annotated[tyro.conf.Positional[SourceLike], tyro.conf.arg(metavar="SOURCE")]
 Name = Annotated[str | None, _option("NAME")]
-Folder = Annotated[str | Path | None, _option("FOLDER")]
+Folder = Annotated[str | Path | None, _option("DIR")]
 Number = Annotated[int | None, _option("N")]
 Flag = tyro.conf.FlagCreatePairsOff[bool]
 QuietFlag = Annotated[Flag, tyro.conf.arg(help_behavior_hint="")]
@@ -45,18 +26,21 @@ class SourceRequest:
     """Data to look at, and where to compute.
 
     Attributes:
-        source: digits, mnist, cifar10, cifar100, tinyimagenet, a folder of class folders, .npz, .parquet; or
-            a graph: digits-knn, synthetic:nodes=10000,..., .npz, a folder of Planetoid, Reddit or OGB.
+        source: digits, mnist, fashion-mnist, kmnist, emnist-letters, emnist-digits, emnist-balanced, cifar10,
+            cifar100, tinyimagenet, class folders, idx files, .npz, .parquet; or a graph: digits-knn,
+            synthetic:nodes=10000,..., .npz, a folder of Planetoid, Reddit or OGB; or a table: breast-cancer,
+            wine, digits-table, .csv, .npz, .parquet.
         data_dir: Where the named sources are, else LQM_DATA.
         size: Scale and cut each image to so many pixels square.
-        test_fraction: Test images to hold out if there are none (default 0.2).
+        test_fraction: Records to test by if there are none (default 0.2).
         augmentation: What keeps a label: color,crop,cutout,flip,scale,rotate.
         features: Of a graph without: degree, spectral, one-hot.
-        split: Of a graph: published (default if there is one), random.
+        split: Of a graph: published (if there is one), random.
         normalise_features: Of a graph: divide each row by its absolute sum.
-        validation: Score on held-out training images, or on validation nodes, and use no test record.
-        device: Where to compute: auto, cpu, cuda, ...
-        max_memory: The most to take, such as 4GB; work is split to fit.
+        label: Of a .csv or .parquet: its labels (default: last).
+        validation: Score on held-out training records, or on validation nodes, and use no test record.
+        device: Where to compute: auto (default), cpu, cuda, ...
+        max_memory: The most to take, such as 4GB; work is split.
         show_progress: Whether to show progress and the time left.
     """
 
@@ -68,10 +52,17 @@ class SourceRequest:
     features: Name = None
     split: Name = None
     normalise_features: QuietFlag = False
+    label: Name = None
     validation: tyro.conf.Suppress[bool] = False
-    device: str = "auto"
+    device: Annotated[str, _option("NAME")] = "auto"
     max_memory: Annotated[str | int | None, _option("SIZE")] = None
     show_progress: tyro.conf.Suppress[bool] = True
+
+    @property
+    def source_name(self) -> str:
+        """What to call the source in a sentence."""
+        source: object = self.source
+        return str(source if isinstance(source, str | Path) else getattr(source, "name", source))
 
     @property
     def operations(self) -> list[str] | None:
@@ -85,7 +76,7 @@ class ComputeRequest(SourceRequest):
     """How networks on images are run.
 
     Attributes:
-        compile: Compile networks on images: auto (default), on, off.
+        compile: Compile networks: auto (default), on, off.
         precision: Of these: fp32 (default), bf16, auto (the faster).
     """
 
@@ -98,21 +89,22 @@ class CondenseRequest(ComputeRequest):
     """What to condense, how, and into how many records.
 
     Attributes:
-        out: Folder for the run and its result, else one in runs/.
+        out: Folder for the run, else one in runs/.
         method: dm (default), datadam, idm, dance, cafe, cafe-dsa, dc, dsa, dcc, dsac, idc, mtt, ftd, tesla,
-            datm; graphs: cat (default), puma; real: random, herding, k-centre, k-means.
-        distance: lqm (default), mean, ...; any other word lists them.
-        per_class: Synthetic images of each class (default 10).
+            datm; tables: dm; graphs: cat (default), puma; real: random, herding, k-centre, k-means.
+        distance: lqm (default), mean, ...; another word lists them.
+        per_class: Synthetic images or rows of each class (default 10).
         budget: Synthetic nodes, or their share of the nodes (default 1%).
-        recipe: Settings by name, such as paper; `lqm recipes` lists them.
-        sketch: What `lqm sketch` made, in place of passes over the data.
-        experts: What `lqm experts` trained, for dance, mtt and its kin.
-        network: Such as convnet:width=64; in Python, a function too.
+        recipe: By name, such as paper; see `lqm recipes`.
+        sketch: What `lqm sketch` made, in place of the data.
+        experts: Of `lqm experts`, for dance, mtt and its kin.
+        network: Such as convnet:width=64; in Python, a function.
         settings: Settings of the method that differ from the recipe and the paper's defaults.
         seed: Everything random follows from it.
         checkpoint_seconds: Time between checkpoints.
         evaluate_every: Score the set after every N steps and the last.
         tensorboard: Write event files for TensorBoard.
+        callback: Called after each step with its number, from 1, and its metrics; True ends the run there.
     """
 
     out: Folder = None
@@ -129,6 +121,7 @@ class CondenseRequest(ComputeRequest):
     checkpoint_seconds: tyro.conf.Suppress[float] = 10.0
     evaluate_every: Number = None
     tensorboard: Flag = False
+    callback: tyro.conf.Suppress[Callback | None] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,17 +131,17 @@ class SketchRequest(ComputeRequest):
     Attributes:
         out: Folder for the sketch, else one in runs/; a stopped one goes on.
         method: What the sketch is for: dm (default), datadam, idm; of graphs: cat (default), puma.
-        encoders: How many look at the data; the same command with more of them adds to the sketch.
-        max_per_class: Synthetic records of a class that it is fine enough for; a mosaic of idm has 4.
-        real_batch: Real records of each class that an encoder looks at; all of them if not given.
+        encoders: How many look at the data; more of them are added.
+        max_per_class: Records of a class that it is fine enough for; a mosaic of idm has 4.
+        real_batch: Real records a class for an encoder, else all.
         experts: What `lqm experts` trained on the source, whose snapshots are the encoders for idm.
         network: Images: the network, such as convnet:width=64.
         settings: Settings of the method on which the real side depends.
         seed: Of the encoders.
-        classes_per_task: Graphs: sketch a stream of tasks of so many classes, for `lqm continual`.
+        classes_per_task: Graphs: a stream of so many classes a task.
         order: Of the classes of a stream: labels, shuffled.
         order_seed: Of shuffled classes.
-        inter_task_edges: Keep the edges to nodes of earlier tasks of a stream.
+        inter_task_edges: Of a stream: keep the edges to earlier tasks.
         remainder: Classes that are too few for a task: a smaller last one (last), or left out (drop).
         split_seed: Of the split of every task's nodes.
     """
@@ -165,7 +158,7 @@ class SketchRequest(ComputeRequest):
     classes_per_task: Number = None
     order: str = "labels"
     order_seed: int = 0
-    inter_task_edges: Flag = False
+    inter_task_edges: QuietFlag = False
     remainder: str = "last"
     split_seed: int = 0
 
@@ -197,20 +190,19 @@ class ContinualRequest:
 
     Attributes:
         source: digits-knn, synthetic:nodes=10000,..., .npz, a folder of Planetoid, Reddit or OGB.
-        out: Folder for the memories, the matrices and the heat map, else one in runs/; a stopped run goes on,
-            and a finished one takes more repeats.
+        out: Folder for memories, matrices and heat map, else one in runs/; a run goes on.
         method: cat, puma; real nodes: random, er-gnn, ssm; nothing or all: finetuning, joint.
-        distance: lqm (default), mean, ...; any other word lists them.
+        distance: lqm (default), mean, ...; another word lists them.
         budget: Nodes to keep of each task, or their share of its nodes; not for finetuning and joint.
         classes_per_task: Classes that come together.
         order: Of the classes: labels, shuffled.
         order_seed: Of shuffled classes.
         remainder: Classes that are too few for a task: a smaller last one (last), or left out (drop).
         inter_task_edges: Keep the edges to nodes of earlier tasks.
-        scoring: Choose among all classes seen so far (class), or among those of the task (task).
-        repeats: How often to learn it all, with seeds from --seed on; the split stays the same.
+        scoring: Among all classes seen so far (class), or the task's (task).
+        repeats: How often to learn it all, with seeds from --seed on.
         recipe: Settings of cat and puma by name: paper.
-        sketch: What `lqm sketch` made of the same stream, in place of passes over its nodes.
+        sketch: What `lqm sketch` made of the same stream.
         settings: Of the memory (steps, width, ...) and of the classifier (classifier, epochs, ...).
         seed: Everything random follows from it.
         split_seed: Of the split of every task's nodes.
@@ -218,8 +210,8 @@ class ContinualRequest:
         normalise_features: Divide each row of features by its absolute sum.
         validation: Score on the validation nodes of each task, and use no label of a test node.
         data_dir: Where the named graphs are, else LQM_DATA.
-        device: Where to compute: auto, cpu, cuda, ...
-        max_memory: The most to take, such as 4GB; work is split to fit.
+        device: Where to compute: auto (default), cpu, cuda, ...
+        max_memory: The most to take, such as 4GB; work is split.
         show_progress: Whether to show progress and the time left.
     """
 
@@ -234,7 +226,7 @@ class ContinualRequest:
     remainder: str = "last"
     inter_task_edges: Flag = False
     scoring: str = "class"
-    repeats: int = 1
+    repeats: int = 5
     recipe: Name = None
     sketch: Folder = None
     settings: tyro.conf.Suppress[Settings | None] = None
@@ -244,6 +236,6 @@ class ContinualRequest:
     normalise_features: QuietFlag = False
     validation: tyro.conf.Suppress[bool] = False
     data_dir: Folder = None
-    device: str = "auto"
+    device: Annotated[str, _option("NAME")] = "auto"
     max_memory: Annotated[str | int | None, _option("SIZE")] = None
     show_progress: tyro.conf.Suppress[bool] = True

@@ -4,16 +4,18 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from lqm.api.checking import check_types
+from lqm.api.checking import check_types, request_of
 from lqm.api.domains import domain_of
 from lqm.api.experts import experts_for
+from lqm.api.given import given_source
 from lqm.api.memory import within_memory
 from lqm.api.options import SketchOptions
 from lqm.api.planning import given_settings
-from lqm.api.requests import SketchRequest, SourceLike
+from lqm.api.requests import SketchRequest
+from lqm.api.types import Labels, SourceLike
 from lqm.banks import FINENESS, SKETCH, BankWriter, Sketch, settings_to_sketch, sketch_config
 from lqm.engine import environment, recorded, resolve_device
-from lqm.engine.forecast import Forecast
+from lqm.engine.forecast import SHORTER, Forecast
 from lqm.engine.progress import Progress
 from lqm.methods.condensation import Condensation, Sketcher
 from lqm.methods.domain import Choices
@@ -25,7 +27,9 @@ from lqm.utils.names import choose
 from lqm.utils.settings import make_settings
 
 
-def sketch(source: SourceLike, *, out: str | Path, **options: Unpack[SketchOptions]) -> Sketch:
+def sketch(
+    source: SourceLike, y: Labels | None = None, *, out: str | Path, **options: Unpack[SketchOptions]
+) -> Sketch:
     """Keep what many encoders leave behind of the real data, so that condensing needs no more of it.
 
     A sketch that was stopped goes on after its last encoder, and one of 200 encoders asked for 400 gets 200
@@ -34,13 +38,15 @@ def sketch(source: SourceLike, *, out: str | Path, **options: Unpack[SketchOptio
 
     Args:
         source: what to sketch, as for `condense`.
+        y: the labels of arrays.
         out: the folder of the sketch.
         **options: see `SketchRequest`.
 
     Raises:
         LqmError: for anything that can't be used, before any work starts.
     """
-    return make_sketch(SketchRequest(source=source, out=out, **options))
+    data, words = given_source(source, y, options)
+    return make_sketch(request_of(SketchRequest, source=data, out=out, **words))
 
 
 @within_memory("a sketch", "give a smaller --real-batch or network")
@@ -55,7 +61,7 @@ def make_sketch(request: SketchRequest) -> Sketch:
                 raise ConfigError(
                     f"{name} is for a stream of tasks; give classes_per_task too, or leave it out"
                 )
-    config, machine, notes, sketcher = _plan(request)
+    config, machine, notes, sketcher = plan_sketch(request)
     size = FINENESS * request.max_per_class
     with BankWriter(Path(request.out), SKETCH, config, machine) as writer:
         finished = writer.finished()
@@ -65,8 +71,12 @@ def make_sketch(request: SketchRequest) -> Sketch:
                 warn(line)
             if len(missing) < request.encoders:
                 warn(f"{request.encoders - len(missing)} of {request.encoders} encoders are there already")
-        forecast = Forecast(len(missing), disk=lambda: writer.bytes_of(request.encoders))
-        with Progress("sketch", len(missing), shown=request.show_progress, forecast=forecast) as bar:
+        forecast = Forecast(
+            len(missing), disk=lambda: writer.bytes_of(request.encoders), shorter=SHORTER["sketch"]
+        )
+        with Progress(
+            "sketch", len(missing), shown=request.show_progress, forecast=forecast, each="encoder"
+        ) as bar:
             for done, n in enumerate(missing, start=1):
                 tensors = sketcher.shard(n, lambda earlier: writer.read(earlier).below("encoder"), size)
                 writer.write((n,), tensors)
@@ -74,7 +84,7 @@ def make_sketch(request: SketchRequest) -> Sketch:
     return Sketch(request.out)
 
 
-def _plan(request: SketchRequest) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...], Sketcher]:
+def plan_sketch(request: SketchRequest) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...], Sketcher]:
     """Configuration, environment, notes, and what makes the shards."""
     device = resolve_device(request.device)
     domain = domain_of(request)

@@ -12,12 +12,15 @@ from lqm.studies.cell import Cell, Study
 from lqm.studies.files import load_study
 from lqm.studies.grid import chosen
 from lqm.studies.lines import CELLS, CellLine, StudyHead
+from lqm.studies.tables import all_tables
 from lqm.utils.errors import ConfigError
+from lqm.utils.html import heading, paragraph, table
 from lqm.utils.log import warn
+from lqm.utils.sentences import counted
 from lqm.utils.settings import Count, check
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StudyResult:
     """What a study has found so far.
 
@@ -30,6 +33,22 @@ class StudyResult:
     head: StudyHead
     lines: tuple[CellLine, ...]
     folder: Path
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __repr__(self) -> str:
+        lost = f", {len(self.failed)} failed" if self.failed else ""
+        return f"StudyResult({self.head.name}: {counted(len(self), 'cell', 'cells')}{lost})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: scores, differences, and cells that failed."""
+        parts = [paragraph(self.head.title)] if self.head.title else []
+        for found in all_tables(self.lines):
+            caption, header, rows, _ = found.laid_out()
+            notes = paragraph(" ".join(found.notes), small=True) if found.notes else ""
+            parts.append(heading(caption) + table(header, rows) + notes)
+        return "".join(parts) or paragraph(repr(self))
 
     @property
     def failed(self) -> list[CellLine]:

@@ -1,11 +1,13 @@
 """What a condensed set gives away."""
 
+from dataclasses import asdict
 from shlex import quote
 from typing import Annotated
 
 import tyro
 
 from lqm.cli.arguments import Folder, Name, Run
+from lqm.cli.output import USUAL, Printed
 from lqm.utils.log import say
 
 _WIDEST = 1000
@@ -26,6 +28,7 @@ def audit(
     seed: int = 0,
     device: str = "auto",
     max_memory: Annotated[str | None, tyro.conf.arg(metavar="SIZE", help_behavior_hint="")] = None,
+    output: Printed = USUAL,
 ) -> None:
     """Find out what a condensed set gives away of its training records: copies, and who was among them.
 
@@ -45,6 +48,7 @@ def audit(
         seed: Of everything that is drawn.
         device: Where to compute: auto, cpu, cuda, ...
         max_memory: The most that the content of a file may take, such as 4GB.
+        output: How it is printed.
     """
     from rich.console import Console
     from rich.measure import Measurement
@@ -67,13 +71,22 @@ def audit(
         seed=seed,
         device=device,
         max_memory=max_memory,
+        show_progress=not output.quiet,
     )
-    say(found.verdict)
-    console, table = Console(), plain_table(*audit_layout(found))
-    wide = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
-    Console(width=max(console.width, wide)).print(table)
-    for line in found.meaning:
-        say(line)
+    if output.json:
+        from lqm.cli.documents import AuditDocument
+        from lqm.cli.documents.base import entry
+
+        derived = {"findings": found.findings, "verdict": found.verdict, "meaning": found.meaning}
+        whole = asdict(found) | derived | {"run": str(run), "command": "audit"}
+        output.document(entry(AuditDocument, whole))
+    else:
+        say(found.verdict)
+        console, table = Console(), plain_table(*audit_layout(found))
+        wide = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
+        Console(width=max(console.width, wide)).print(table)
+        for line in found.meaning:
+            say(line)
     if found.not_kept:
         raise ArtifactError(f"the audit above was not kept: {found.not_kept}")
-    say(f"next: lqm report {quote(str(run))}")
+    output.hint(f"next: lqm report {quote(str(run))}")

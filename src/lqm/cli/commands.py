@@ -13,6 +13,7 @@ from lqm.cli.evaluate import evaluate
 from lqm.cli.experts import TrainExperts
 from lqm.cli.export import export
 from lqm.cli.figures import figures
+from lqm.cli.import_ import import_
 from lqm.cli.recipes import recipes
 from lqm.cli.report import report
 from lqm.cli.runs import runs
@@ -32,6 +33,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "runs": runs,
     "figures": figures,
     "export": export,
+    "import": import_,
     "recipes": recipes,
     "cache": cache,
     "demo": demo,

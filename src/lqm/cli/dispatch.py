@@ -9,11 +9,18 @@ import tyro
 
 from lqm import __version__
 from lqm.cli.commands import COMMANDS
+from lqm.cli.config import with_config
 from lqm.utils.allocator import tune_allocator
 from lqm.utils.errors import ConfigError
 from lqm.utils.log import say
 from lqm.utils.names import choose
 from lqm.utils.terminal import visible
+
+_DESCRIPTION = f"""lqm {__version__}: make a small dataset stand in for a large one.
+
+Example: lqm demo
+
+`lqm help COMMAND` shows the options of a command, `lqm --version` the version alone."""
 
 
 def dispatch(words: list[str]) -> None:
@@ -22,8 +29,11 @@ def dispatch(words: list[str]) -> None:
     if words == ["--version"]:
         say(f"lqm {__version__}")
         return
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
     if words and not words[0].startswith("-"):
         choose(words[0], COMMANDS, "command")
+        words = with_config(words, COMMANDS[words[0]])
     shown = [visible(word) for word in words]
     command = _parse(words) if shown == words else _parse_unshown(words, shown)
     if command is not None:
@@ -31,11 +41,14 @@ def dispatch(words: list[str]) -> None:
 
 
 def _parse(words: list[str]) -> Any:
-    alone = not words or words[0].startswith("-")
+    if words and (command := COMMANDS.get(words[0])):
+        return tyro.cli(command, prog=f"lqm {words[0]}", args=words[1:])
+    # A completion script knows the options of all commands, and help has a line for each command.
+    whole = words[:1] == ["--tyro-print-completion"]
     return tyro.extras.subcommand_cli_from_dict(
-        {name: _in_one_line(command) if alone else command for name, command in COMMANDS.items()},
+        {name: command if whole else _in_one_line(command) for name, command in COMMANDS.items()},
         prog="lqm",
-        description="Make a small dataset stand in for a large one.\n\nExample: lqm demo",
+        description=_DESCRIPTION,
         args=words or ["--help"],
     )
 

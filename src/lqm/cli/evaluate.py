@@ -1,13 +1,18 @@
 """What a condensed set is worth."""
 
 from shlex import quote
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from lqm.api.requests import Number
 from lqm.cli.arguments import Folder, Name, Names, Run
+from lqm.cli.output import USUAL_WORK, WorkPrinted
 from lqm.utils.log import say, warn
+
+if TYPE_CHECKING:
+    from lqm import Evaluation
+    from lqm.cli.documents import EvaluateDocument
 
 
 def evaluate(
@@ -17,6 +22,7 @@ def evaluate(
     protocol: Name = None,
     networks: Names = None,
     repeats: Number = None,
+    test_every: Number = None,
     baselines: Annotated[str, tyro.conf.arg(metavar="NAME,...")] = "all",
     source: Annotated[str | None, tyro.conf.arg(metavar="SOURCE", help_behavior_hint="")] = None,
     data_dir: Folder = None,
@@ -25,6 +31,7 @@ def evaluate(
     seed: int = 0,
     device: str = "auto",
     max_memory: Annotated[str | None, tyro.conf.arg(metavar="SIZE", help_behavior_hint="")] = None,
+    output: WorkPrinted = USUAL_WORK,
 ) -> None:
     """Train fresh networks on a condensed set, test them, and compare with real records.
 
@@ -34,12 +41,14 @@ def evaluate(
         run: A run, or a saved condensed set.
         protocol: How networks are trained: quick-200, cross-200, learned-200, field-1000, dsa-1000,
             learned-1000, soft-1000, idc-1000, idc-1500, field-2000, datadam-1800; of graphs cat-500,
-            graph-quick; else what the set asks for.
+            graph-quick; of tables table-mlp-200, logistic; else what the set asks for.
         networks: Kinds in place of the protocol's: convnet,mlp,lenet,alexnet,vgg11,resnet18; of graphs
-            gcn,sgc,gat,sage,appnp,mlp.
+            gcn,sgc,gat,sage,appnp,mlp; of tables mlp,logistic.
         repeats: Networks of each kind, in place of the protocol's number.
+        test_every: Images: test after every N epochs too, and show the best apart from the last.
         baselines: Real records to score as well: all, none, or some of random,herding,full; of graphs also
-            k-centre and, with features before propagation, random-raw,herding-raw,k-centre-raw.
+            k-centre and, with features before propagation, random-raw,herding-raw,k-centre-raw; of tables
+            also k-centre,k-means.
         source: Where the real data are, if they have moved.
         data_dir: Where the named sources are, if they have moved.
         compile: Whether networks are compiled: auto (default: if it takes long), on, off.
@@ -47,6 +56,7 @@ def evaluate(
         seed: Of the networks and of their training.
         device: Where to compute: auto, cpu, cuda, ...
         max_memory: The most that the content of a file may take, such as 4GB.
+        output: How it is printed.
     """
     from rich.console import Console
 
@@ -55,12 +65,32 @@ def evaluate(
     from lqm.report.tables import score_table
     from lqm.utils.errors import ArtifactError
 
+    chosen = () if baselines == "none" else baselines
+    if output.dry_run:
+        from lqm.api.dry_run import dry_evaluate
+        from lqm.cli.planned import print_plan
+
+        planned = dry_evaluate(
+            run,
+            source=source,
+            data_dir=data_dir,
+            max_memory=max_memory,
+            device=device,
+            protocol=protocol,
+            networks=networks or (),
+            repeats=repeats,
+            test_every=test_every,
+            baselines=chosen,
+        )
+        print_plan(output, "evaluate", [(planned, 1)])
+        return
     found = lqm.evaluate(
         run,
         protocol=protocol,
         networks=networks or (),
         repeats=repeats,
-        baselines=() if baselines == "none" else baselines,
+        test_every=test_every,
+        baselines=chosen,
         source=source,
         data_dir=data_dir,
         compile=compile,
@@ -68,11 +98,49 @@ def evaluate(
         seed=seed,
         device=device,
         max_memory=max_memory,
+        show_progress=not output.quiet,
     )
-    say(found.verdict)
+    if not output.json:
+        say(found.verdict)
     for line in found.warnings:
         warn(f"warning: {line}")
-    Console().print(score_table(found.by_network, found.protocol, mosaics_of(found.condensed)))
+    if output.json:
+        output.document(_document(str(run), found))
+    else:
+        Console().print(score_table(found.by_network, found.protocol, mosaics_of(found.condensed)))
     if found.not_kept:
         raise ArtifactError(f"the score above was not kept: {found.not_kept}")
-    say(f"next: lqm report {quote(str(run))}")
+    output.hint(f"next: lqm report {quote(str(run))}")
+
+
+def _document(run: str, found: "Evaluation") -> "EvaluateDocument":
+    from lqm.cli.documents import EvaluateDocument
+    from lqm.cli.documents.base import SpreadEntry
+    from lqm.cli.documents.results import ScoreEntry
+
+    scores = [
+        ScoreEntry(
+            network=network,
+            training_set=name,
+            records=score.records,
+            accuracy=SpreadEntry.of(score.spread),
+            by_class=[*score.by_class],
+            cramer_von_mises=score.before.cramer_von_mises,
+            extremes=score.before.extremes,
+            seconds=score.seconds,
+        )
+        for network, rows in found.by_network.items()
+        for name, score in rows.items()
+    ]
+    return EvaluateDocument(
+        run=run,
+        source=found.condensed.manifest["source"]["name"],
+        protocol=found.protocol.name,
+        epochs=found.protocol.epochs,
+        networks=found.protocol.networks,
+        verdict=found.verdict,
+        scores=scores,
+        class_names=[*found.condensed.class_names],
+        warnings=[*found.warnings],
+        not_kept=found.not_kept,
+    )

@@ -1,12 +1,13 @@
 """`lqm experts`: networks trained on the real images, for methods that need them."""
 
 import shlex
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lqm.api.requests import ExpertsRequest
 from lqm.cli.arguments import Assignments, run_folder, settings_of
+from lqm.cli.output import WorkOutput
 from lqm.utils.log import say
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainExperts(ExpertsRequest):
+class TrainExperts(WorkOutput, ExpertsRequest):
     """Train networks on the real images, with a snapshot after each epoch.
 
     Example: lqm experts digits --networks 5 --epochs 20 --out runs/experts
@@ -31,7 +32,14 @@ class TrainExperts(ExpertsRequest):
 
         folder = Path(self.out) if self.out else run_folder(str(self.source), "experts")
         shared = {field.name: getattr(self, field.name) for field in fields(ExpertsRequest)}
-        request = replace(ExpertsRequest(**shared), out=folder, settings=settings_of(self.set_))
+        shared |= {"out": folder, "settings": settings_of(self.set_), "show_progress": not self.quiet}
+        request = ExpertsRequest(**shared)
+        if self.dry_run:
+            from lqm.api.dry_run import dry_bank
+            from lqm.cli.planned import print_plan
+
+            print_plan(self, "experts", [(dry_bank(request), 1)])
+            return
         made = train_experts(request)
         names = ("data_dir", "size", "test_fraction", "augmentation")
         given = [(f"--{name.replace('_', '-')}", getattr(self, name)) for name in names]
@@ -39,7 +47,21 @@ class TrainExperts(ExpertsRequest):
         words += _use(made, str(folder))
         following = shlex.join(["lqm", "condense", str(self.source), *words])
         count = f"{made.networks} networks with {made.epochs + 1} snapshots each"
-        say(f"{count} in {folder}; next: {following}")
+        if self.json:
+            from lqm.cli.documents import ExpertsDocument
+
+            self.document(
+                ExpertsDocument(
+                    folder=str(folder),
+                    source=made.config["source"]["name"],
+                    networks=made.networks,
+                    epochs=made.epochs,
+                    bytes=sum(path.stat().st_size for path in folder.iterdir()),
+                    next=following,
+                )
+            )
+            return
+        say(f"{count} in {folder}" + ("" if self.quiet else f"; next: {following}"))
 
 
 def _use(made: "Experts", folder: str) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Annotated
 import tyro
 
 from lqm.cli.arguments import Folder, Runs, only_folders
+from lqm.cli.output import USUAL, Printed
 from lqm.utils.log import say
 
 
@@ -13,9 +14,10 @@ def figures(
     runs: Runs,
     /,
     *,
-    to: Annotated[Path, tyro.conf.arg(metavar="FOLDER")] = Path("figures"),
+    to: Annotated[Path, tyro.conf.arg(metavar="DIR")] = Path("figures"),
     source: Annotated[str | None, tyro.conf.arg(metavar="SOURCE", help_behavior_hint="")] = None,
     data_dir: Folder = None,
+    output: Printed = USUAL,
 ) -> None:
     """Draw runs or streams for a paper, as PNG and SVG.
 
@@ -29,8 +31,15 @@ def figures(
             drawn.
         source: Where the real data are, if they have moved.
         data_dir: Where the named sources are, if they have moved.
+        output: How it is printed.
     """
     import lqm
 
-    for path in lqm.write_figures(only_folders(runs), to, source=source, data_dir=data_dir):
+    written = lqm.write_figures(only_folders(runs), to, source=source, data_dir=data_dir)
+    if output.json:
+        from lqm.cli.documents import FiguresDocument
+
+        output.document(FiguresDocument(files=[*map(str, written)]))
+        return
+    for path in written:
         say(f"wrote {path}")

@@ -7,6 +7,8 @@ work it is unwound; before, afterwards, and where an exception would be lost, th
 import os
 import signal
 
+from lqm.utils import stop_requests
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 KEPT = "what was finished is kept, and the same command goes on from there"
 # After so many seconds a stop that was asked for is acknowledged, and after so many more it is forced.
@@ -32,6 +34,7 @@ class Stopped(KeyboardInterrupt):
 def listen() -> None:
     """Take over both signals, except where they are ignored, as under `nohup`, or are another thread's."""
     _requests.clear()
+    stop_requests.forget()
     for number in SIGNALS:
         handler = signal.getsignal(number)
         if handler not in (signal.SIG_IGN, _handle):
@@ -114,7 +117,7 @@ def _force(reader: int) -> None:
     number = _asked(reader, None)
     again = _asked(reader, _ACKNOWLEDGED) if number != _CLOSED else number
     if again is None and number is not None:
-        if _working:
+        if _working and not stop_requests.answered():
             name = signal.Signals(number).name
             _write(f"lqm: stopping, as {name} asks; a second signal ends it at once\n")
         again = _asked(reader, _FORCED)

@@ -1,12 +1,13 @@
 """`lqm sketch`: look at the real data once, for many condensations."""
 
 import shlex
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lqm.api.requests import SketchRequest, SourceRequest
 from lqm.cli.arguments import Assignments, run_folder, settings_of
+from lqm.cli.output import WorkOutput
 from lqm.utils.log import say
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MakeSketch(SketchRequest):
+class MakeSketch(WorkOutput, SketchRequest):
     """Look at the real data once, for many condensations.
 
     Example: lqm sketch digits --encoders 200 --out runs/sketch
@@ -33,10 +34,34 @@ class MakeSketch(SketchRequest):
 
         folder = Path(self.out) if self.out else run_folder(str(self.source), "sketch", self.method)
         shared = {field.name: getattr(self, field.name) for field in fields(SketchRequest)}
-        made = make_sketch(replace(SketchRequest(**shared), out=folder, settings=settings_of(self.set_)))
-        size = decimal(sum(path.stat().st_size for path in folder.iterdir()))
+        shared |= {"out": folder, "settings": settings_of(self.set_), "show_progress": not self.quiet}
+        request = SketchRequest(**shared)
+        if self.dry_run:
+            from lqm.api.dry_run import dry_bank
+            from lqm.cli.planned import print_plan
+
+            print_plan(self, "sketch", [(dry_bank(request), 1)])
+            return
+        made = make_sketch(request)
+        size = sum(path.stat().st_size for path in folder.iterdir())
         following = shlex.join(["lqm", *self._following(made), "--sketch", str(folder)])
-        say(f"{made.encoders} encoders in {folder} ({size}); next: {following}")
+        if self.json:
+            from lqm.cli.documents import SketchDocument
+
+            self.document(
+                SketchDocument(
+                    folder=str(folder),
+                    source=made.config["source"]["name"],
+                    method=made.config["method"],
+                    encoders=made.encoders,
+                    max_per_class=made.config["max_per_class"],
+                    bytes=size,
+                    next=following,
+                )
+            )
+            return
+        hint = "" if self.quiet else f"; next: {following}"
+        say(f"{made.encoders} encoders in {folder} ({decimal(size)}){hint}")
 
     def _following(self, made: "Sketch") -> list[str]:
         """The words of a command that uses the sketch, with a budget that it is fine enough for."""

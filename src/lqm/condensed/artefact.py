@@ -23,8 +23,9 @@ from lqm.utils.own_files import parse_json, read_plain_file, require_fields
 # 2: images may be mosaics, which a reader of 1 would train on as they are; networks are named by a spec.
 # 3: nodes of a graph too.
 # 4: images to be whitened, or to be learned at a rate of their own, which a reader of 3 would not know.
-FORMAT, LATER_FORMAT = 3, 4
-_READ = (2, 3, 4)
+# 5: rows of a table, which a reader of 4 would take for nodes.
+FORMAT, LATER_FORMAT, TABLE_FORMAT = 3, 4, 5
+_READ = (2, 3, 4, 5)
 MANIFEST = "manifest.json"
 _SEAL = re.compile(rb'"seal": "([0-9a-f]{64})"')
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -108,7 +109,8 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     One that is there and is to be changed must be read, changed and written inside `changing`.
     """
     later = "training" in manifest or "kind" in manifest.get("preprocessing", {})
-    head = {"format": LATER_FORMAT if later else FORMAT, "seal": "0" * 64}
+    format_ = TABLE_FORMAT if "feature_names" in manifest else LATER_FORMAT if later else FORMAT
+    head = {"format": format_, "seal": "0" * 64}
     text = json.dumps(head | manifest | head, indent=2, ensure_ascii=False)
     # A name that is no UTF-8 has letters that only an escape can hold.
     content = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode() + b"\n"

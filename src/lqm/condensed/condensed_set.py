@@ -1,6 +1,6 @@
 """S, as it is handed to the user."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -15,12 +15,15 @@ from lqm.condensed.artefact import (
     write_artefact,
     write_manifest,
 )
+from lqm.condensed.history import METRICS, History, as_history
+from lqm.condensed.shown import made_by, set_html
 from lqm.utils.errors import ArtifactError
+from lqm.utils.lines import read_lines
 from lqm.utils.paths import as_path
 from lqm.utils.places import note_places, without_places
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CondensedSet:
     """A labelled set that stands in for a larger one; `CondensedImages` or `CondensedNodes`.
 
@@ -30,15 +33,49 @@ class CondensedSet:
         class_names: what the numbers mean.
         manifest: where it comes from, how it was made, how to use it, and what it scored.
         path: the folder that it was loaded from or saved to.
+        logged: what the steps of a run without a folder have logged.
+        real: the source that it was made of, if that was handed over in Python and only this program has it.
     """
 
-    data: Tensor = field(repr=False)
-    labels: Tensor = field(repr=False)
+    data: Tensor
+    labels: Tensor
     class_names: tuple[str, ...]
-    manifest: Manifest = field(repr=False)
+    manifest: Manifest
     path: Path | None = None
+    logged: tuple[Mapping[str, float], ...] = field(default=(), kw_only=True)
+    real: Any = field(default=None, kw_only=True)
 
     holds: ClassVar[str]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        made, shape = made_by(self.manifest), [*self.data.shape[1:]]
+        size = "x".join(map(str, shape)) if len(shape) > 1 else f"{shape[0]:,} features"
+        words = (f"{len(self):,} of {len(self.class_names):,} classes", size, made)
+        return f"{type(self).__name__}({', '.join(filter(None, words))})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the images of the set or its classes, and what it scored."""
+        known = self.labels[self.labels >= 0]
+        counts = known.bincount(minlength=len(self.class_names)).tolist()
+        by_class = dict(zip(self.class_names, counts, strict=False))
+        return set_html(repr(self), self.drawing(), self.manifest, by_class)
+
+    def drawing(self) -> str:
+        """The set as an image in HTML, if it can be seen; a part of it if it is large."""
+        return ""
+
+    @property
+    def history(self) -> History:
+        """What the run has logged of each step: `step`, from 1, `loss`, `seconds` and more, [steps] each."""
+        lines = (read_lines(self.path / METRICS) if self.path else None) or self.logged
+        steps = self.manifest.get("steps")
+        return as_history([line for line in lines if not isinstance(steps, int) or line["step"] < steps])
 
     def prepared(self, source: Any) -> Any:
         """The real data, whose records networks are fed as they are fed those of this set."""

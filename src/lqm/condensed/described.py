@@ -6,9 +6,25 @@ from typing import Any
 
 from lqm.utils.errors import ArtifactError
 
+# The method of sets that other software made.
+IMPORTED = "imported"
 _MADE = ("source", "method", "distance", "seed", "settings", "steps", "seconds")
 _PROTOCOL = ("name", "epochs", "networks", "network", "full_networks", "learning_rate", "weight_decay")
 _SCORE = ("accuracies", "before", "after")
+
+
+def records_of(manifest: Mapping[str, Any]) -> str:
+    """What a set holds, in one word.
+
+    Example:
+        >>> records_of({"per_class": 5}), records_of({"per_class": 5, "feature_names": ["age"]})
+        ('images', 'rows')
+        >>> records_of({"budget": 40})
+        'nodes'
+    """
+    if "feature_names" in manifest:
+        return "rows"
+    return "images" if "per_class" in manifest else "nodes"
 
 
 def require_described(manifest: Mapping[str, Any], path: Path | None) -> None:
@@ -33,7 +49,7 @@ def _missing(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"evaluation.{name}" for name in _PROTOCOL if name not in manifest.get("evaluation", {}))
     if not isinstance(manifest.get("per_class", manifest.get("budget")), int):
         yield "per_class' or 'budget"
-    if "per_class" in manifest and "preprocessing" not in manifest:
+    if records_of(manifest) == "images" and "preprocessing" not in manifest:
         yield "preprocessing"
     for number, entry in enumerate(manifest.get("scores", ())):
         yield from (f"scores.{number}.protocol.{name}" for name in _PROTOCOL if name not in entry["protocol"])
@@ -44,3 +60,6 @@ def _missing(manifest: Mapping[str, Any]) -> Iterator[str]:
             for name in ("by_class", "predicted"):
                 if classes and len(score.get(name, ())) not in (0, classes):
                     yield f"scores.{number}.{name}' of each class, and so no 'scores"
+            confused = score.get("confused", {})
+            if classes and any(int(label) >= classes for label in {*confused}.union(*confused.values())):
+                yield f"scores.{number}.confused' of these classes, and so no 'scores"

@@ -1,16 +1,9 @@
 """A condensed set for other tools: its records in formats that they read, none of which is pickle."""
 
-import glob
 import json
-import re
-import shutil
-import time
-import unicodedata
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,23 +11,29 @@ from numpy.typing import NDArray
 from safetensors.torch import save as save_tensors
 
 from lqm.condensed.condensed_set import CondensedSet
+from lqm.condensed.export_folder import is_export, safe_names, write_folder
 from lqm.condensed.images import CondensedImages
 from lqm.condensed.nodes import CondensedNodes
 from lqm.condensed.sheet import as_png, contact_sheet
+from lqm.condensed.table import CondensedTable
+from lqm.condensed.table_export import TABLE_WRITERS
 from lqm.utils.errors import ArtifactError
+from lqm.utils.extras import missing
 from lqm.utils.files import write_atomically
 from lqm.utils.names import choose
 from lqm.utils.paths import as_path
 
-_CLASSES, _TRAINING = "classes.json", "training.json"
-# What some file system takes for something else, control characters, and halves of what is no text.
-_UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f/\\:*?"<>|\ud800-\udfff]')
-_LONGEST_NAME = 60
-# What is older was left by a process that was killed.
-_STALE_SECONDS = 86_400.0
+__all__ = ["EXPORTS", "NODE_EXPORTS", "TABLE_EXPORTS", "export", "exported_path", "safe_names"]
 
 
-def export(condensed: CondensedSet, to: str, path: str | Path) -> Path:
+def export(
+    condensed: CondensedSet,
+    to: str,
+    path: str | Path,
+    *,
+    beside: Mapping[str, bytes] | None = None,
+    force: bool = False,
+) -> Path:
     """Write the records of a set, mosaics cut into their cells, for other tools.
 
     Args:
@@ -42,8 +41,12 @@ def export(condensed: CondensedSet, to: str, path: str | Path) -> Path:
         to: of images `folder`: PNG files, a folder a class; `npz`: NumPy, pixels in [0, 1]; `parquet`: as
             Hugging Face lays it out, with PNG images; `torch`: safetensors, normalised (or whitened), ready
             to train on; `png`: one image of all, with mosaics as they are. Of nodes `npz`: NumPy, in the
-            form in which graphs are read; `torch`: safetensors.
+            form in which graphs are read; `torch`: safetensors. Of rows `csv`, `npz` and `parquet`: in the
+            units of the source, as tables are read; `torch`: safetensors, standardised.
         path: the folder or file; a file's suffix is added if it is not there.
+        beside: more files by name, such as a dataset card: in the folder, or beside the file with its name
+            in front.
+        force: whether to write over an earlier export.
 
     Returns:
         The path written.
@@ -52,18 +55,19 @@ def export(condensed: CondensedSet, to: str, path: str | Path) -> Path:
         ConfigError: when there is no such export.
         ArtifactError: when something is at the path already, or it can't be written.
     """
-    of_nodes = isinstance(condensed, CondensedNodes)
-    suffix, write = choose(to, *((NODE_EXPORTS, "export of nodes") if of_nodes else (EXPORTS, "export")))
-    path = as_path(path, "path")
-    if not path.name:
-        raise ArtifactError(f"'{path}' is no name for an export; name a file or a new folder")
-    if path.suffix != suffix and to != "folder":
-        path = path.parent / (path.name + suffix)
+    path, more = exported_path(condensed, to, path), beside or {}
+    _, write = _forms(condensed)[0][to]
     try:
-        free = not path.exists() or (to == "folder" and path.is_dir() and not any(path.iterdir()))
-        if not free:
-            raise ArtifactError(f"{path} exists already; choose another name or delete it")
+        if to == "folder":
+            _require_free(path, force)
+            write_folder(condensed, path, more)  # type: ignore[arg-type]
+            return path
+        others = {path.with_name(f"{path.name}.{name}"): content for name, content in more.items()}
+        for each in (path, *others):
+            _require_free(each, force)
         write(condensed, path)
+        for each, content in others.items():
+            write_atomically(each, content)
     except OSError as error:
         raise ArtifactError(
             f"{path} could not be written: {error.strerror or error}; make room or choose another path"
@@ -71,71 +75,30 @@ def export(condensed: CondensedSet, to: str, path: str | Path) -> Path:
     return path
 
 
-def safe_names(names: Sequence[str]) -> list[str]:
-    """Names that every file system takes as folders, each once, as near as can be to the given ones.
-
-    Example:
-        >>> safe_names(["cat", "cat/dog", "..", "", "Cat"])
-        ['cat', 'cat_dog', 'class', 'class-2', 'Cat-2']
-    """
-    taken = {_CLASSES}
-    safe = []
-    for name in names:
-        cleaned = _UNSAFE.sub("_", unicodedata.normalize("NFC", name))[:_LONGEST_NAME].strip(". ") or "class"
-        free, copy = cleaned, 1
-        while free.casefold() in taken:
-            copy += 1
-            free = f"{cleaned}-{copy}"
-        taken.add(free.casefold())
-        safe.append(free)
-    return safe
+def exported_path(condensed: CondensedSet, to: str, path: str | Path) -> Path:
+    """Where an export goes: the path, with the suffix of the form if it is a file."""
+    suffix = choose(to, *_forms(condensed)).suffix
+    path = as_path(path, "path")
+    if not path.name:
+        raise ArtifactError(f"'{path}' is no name for an export; name a file or a new folder")
+    return path if path.suffix == suffix or to == "folder" else path.parent / (path.name + suffix)
 
 
-def _write_folder(condensed: CondensedImages, path: Path) -> None:
-    """`<class>/<number>.png`, and the classes in the order of their labels in `classes.json`.
-
-    All is written beside `path` and then renamed, so that there is never half a folder.
-    """
-    images, labels = condensed.records()
-    folders = safe_names(condensed.class_names)
-    path = path.resolve()
-    partial = path.with_name(f".{path.name[:40]}.{token_hex(8)}.partial")
-    for left in path.parent.glob(f"{glob.escape(f'.{path.name[:40]}')}.*.partial"):
-        if time.time() - left.stat().st_mtime > _STALE_SECONDS:
-            shutil.rmtree(left, ignore_errors=True)
-    try:
-        partial.mkdir(parents=True)
-        for label, folder in enumerate(folders):
-            (partial / folder).mkdir()
-            for number, image in enumerate(images[labels == label]):
-                (partial / folder / f"{number:05}.png").write_bytes(as_png(image))
-        classes = [
-            {"label": label, "name": name, "folder": folder}
-            for label, (name, folder) in enumerate(zip(condensed.class_names, folders, strict=True))
-        ]
-        listed = json.dumps(classes, indent=2, ensure_ascii=False) + "\n"
-        (partial / _CLASSES).write_bytes(listed.encode(errors="backslashreplace"))
-        if condensed.learning_rate is not None:
-            (partial / _TRAINING).write_text(json.dumps(_training(condensed, folders), indent=2) + "\n")
-        if path.exists():
-            path.rmdir()
-        partial.rename(path)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
+def _forms(condensed: CondensedSet) -> tuple[Mapping[str, "_Export"], str]:
+    """The forms that a set can be written in, and what one of them is called in messages."""
+    if isinstance(condensed, CondensedTable):
+        return TABLE_EXPORTS, "export of rows"
+    return (NODE_EXPORTS, "export of nodes") if isinstance(condensed, CondensedNodes) else (EXPORTS, "export")
 
 
-def _training(condensed: CondensedImages, folders: Sequence[str]) -> dict[str, Any]:
-    """What a folder of images does not say: the rate to learn at, and the soft labels of each file."""
-    found: dict[str, Any] = {"learning_rate": condensed.learning_rate}
-    if condensed.soft_labels is not None:
-        counts = Counter[int]()
-        files: dict[str, list[float]] = {}
-        for label, shares in zip(condensed.records()[1].tolist(), condensed.targets().tolist(), strict=True):
-            files[f"{folders[label]}/{counts[label]:05}.png"] = shares
-            counts[label] += 1
-        found["soft_labels"] = files
-    return found
+def _require_free(path: Path, force: bool) -> None:
+    """Refuse to write over what is there, and ever to delete a folder that is no export."""
+    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+        return
+    if not force:
+        raise ArtifactError(f"{path} exists already; choose another name, or write over it by --force")
+    if path.is_dir() and not is_export(path):
+        raise ArtifactError(f"{path} is a folder that lqm has not exported; choose another name or delete it")
 
 
 def _save_npz(path: Path, class_names: Sequence[str], **arrays: NDArray[Any]) -> None:
@@ -168,9 +131,11 @@ def _write_parquet(condensed: CondensedImages, path: Path) -> None:
 
     Where a set has them, a column `soft_label`, and the learning rate among the metadata.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise missing("a Parquet file", "pyarrow", "parquet") from error
     images, labels = condensed.records()
     features = {
         "image": {"_type": "Image"},
@@ -226,7 +191,7 @@ class _Export(NamedTuple):
 
 
 EXPORTS = {
-    "folder": _Export("", _write_folder),
+    "folder": _Export("", write_folder),
     "npz": _Export(".npz", _write_npz),
     "parquet": _Export(".parquet", _write_parquet),
     "png": _Export(".png", contact_sheet),
@@ -236,3 +201,4 @@ NODE_EXPORTS = {
     "npz": _Export(".npz", _write_nodes_npz),
     "torch": _Export(".safetensors", _write_nodes_torch),
 }
+TABLE_EXPORTS = {form: _Export(*writer) for form, writer in TABLE_WRITERS.items()}

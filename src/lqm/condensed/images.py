@@ -1,6 +1,6 @@
 """A condensed set of images."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,15 +11,20 @@ from torch.utils.data import TensorDataset
 from lqm.condensed.artefact import Manifest
 from lqm.condensed.channels import Channels
 from lqm.condensed.condensed_set import CondensedSet
+from lqm.condensed.drawing import drawn_rows, encoded
 from lqm.condensed.mosaic import expand
 from lqm.condensed.tensors import SOFT_LABELS
 from lqm.condensed.whitening import Whitening
 from lqm.utils.errors import ArtifactError, DataError
+from lqm.utils.html import png
 from lqm.utils.limits import require_memory
 from lqm.utils.pixels import pixels
 
+# What a notebook shows of a set: so many classes, and images of each, of so many pixels at least.
+_SHOWN_ROWS, _SHOWN_COLUMNS, _SHOWN_PIXELS = 20, 20, 24
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class CondensedImages(CondensedSet):
     """Images, with what a network is to be fed in their place.
 
@@ -29,8 +34,8 @@ class CondensedImages(CondensedSet):
         soft_labels: the shares of all classes that a network is to answer, [M, classes], if not the class.
     """
 
-    whitening: Whitening | None = field(default=None, repr=False)
-    soft_labels: Tensor | None = field(default=None, repr=False)
+    whitening: Whitening | None = None
+    soft_labels: Tensor | None = None
 
     holds = "images"
 
@@ -56,6 +61,12 @@ class CondensedImages(CondensedSet):
     def images(self) -> Tensor:
         """Pixels in [0, 1], [M, C, H, W]; `records` says what to train on."""
         return self.data
+
+    def drawing(self) -> str:
+        """The first images of the first classes, a row a class, inside of the HTML."""
+        rows = [self.images[self.labels == label] for label in range(min(len(self.class_names), _SHOWN_ROWS))]
+        alt = f"{len(self)} images, a row a class"
+        return png(encoded(drawn_rows([row[:_SHOWN_COLUMNS] for row in rows], _SHOWN_PIXELS)), alt)
 
     def records(self) -> tuple[Tensor, Tensor]:
         """Images and labels to train on, in [0, 1]: `images`, or the cells of these if they are mosaics."""

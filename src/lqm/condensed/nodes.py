@@ -10,12 +10,13 @@ from torch.utils.data import TensorDataset
 
 from lqm.condensed.artefact import Manifest
 from lqm.condensed.condensed_set import CondensedSet
+from lqm.utils.extras import missing
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CondensedNodes(CondensedSet):
     """Nodes, as a rule without edges: what is to be known of their neighbours is in their features.
 
@@ -23,7 +24,7 @@ class CondensedNodes(CondensedSet):
         edges: pairs of nodes, both directions of each, [2, E]; none if the nodes are synthetic.
     """
 
-    edges: Tensor = field(default_factory=lambda: torch.zeros(2, 0, dtype=torch.int64), repr=False)
+    edges: Tensor = field(default_factory=lambda: torch.zeros(2, 0, dtype=torch.int64))
 
     holds = "features"
 
@@ -42,8 +43,10 @@ class CondensedNodes(CondensedSet):
 
         `train_mask` marks the nodes with a label: all of them, unless a memory keeps neighbours beside.
         """
-        from torch_geometric.data import Data
-
+        try:
+            from torch_geometric.data import Data
+        except ImportError as error:
+            raise missing("PyG's Data", "torch_geometric", "graphs") from error
         labelled = self.labels >= 0
         return Data(self.features, self.edges, y=self.labels, train_mask=labelled, num_nodes=len(labelled))
 

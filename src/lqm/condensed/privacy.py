@@ -1,6 +1,7 @@
 """What a manifest tells about copies of training records, for whoever is about to give a set away."""
 
 from lqm.condensed.artefact import Manifest
+from lqm.condensed.described import IMPORTED
 
 # Methods whose result is real records.
 _CHOOSING = ("random", "herding", "k-centre", "k-means", "er-gnn", "ssm")
@@ -18,6 +19,9 @@ def copies_warning(manifest: Manifest, run: str) -> str | None:
         found = manifest["audit"]["sets"]["condensed"]["copies"]
         near, traceable, records = (int(found[name]) for name in ("near", "traceable", "records"))
     except (KeyError, TypeError, ValueError, OverflowError):
+        if method == IMPORTED:
+            audit = f"`lqm audit {run} --shadows 0`"
+            return f"warning: this set was made elsewhere; {audit} finds out how near it is to real records"
         if init in (None, "noise"):
             return None
         return f"warning: this set began as real records; `lqm audit {run}` finds out how near it still is"

@@ -35,6 +35,7 @@ def _plain_name(name: str) -> str:
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 AtLeastOne = Annotated[int, Field(ge=1, lt=2**31)]
+Number = Annotated[str, Field(pattern=r"^[0-9]{1,9}$")]
 Share = Annotated[float, Field(ge=0, le=1)]
 Seconds = Annotated[float, Field(ge=0, le=1e12)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -135,6 +136,7 @@ class Origin(TypedDict):
     features: NotRequired[str]
     split: NotRequired[str]
     normalise_features: NotRequired[bool]
+    label: NotRequired[str]
 
 
 class Protocol(TypedDict):
@@ -171,6 +173,9 @@ class Score(TypedDict):
     after: NotRequired[Match]
     by_class: NotRequired[list[Share | None]]
     predicted: NotRequired[list[Share]]
+    best: NotRequired[list[Share]]
+    confused: NotRequired[dict[Number, dict[Number, Share]]]
+    training_seconds: NotRequired[Seconds]
 
 
 class Entry(Score):
@@ -194,7 +199,7 @@ class Preprocessing(TypedDict):
 class Training(TypedDict):
     """What belongs to a set of images beside them: nobody should train on it otherwise."""
 
-    learning_rate: Deviation
+    learning_rate: NotRequired[Deviation]
     soft_labels: bool
 
 
@@ -211,6 +216,7 @@ class ManifestFields(Made):
 
     format: Count
     class_names: list[str]
+    feature_names: NotRequired[list[str]]
     data: DataFile
     preprocessing: NotRequired[Annotated[Preprocessing, AfterValidator(_of_one_kind)]]
     mosaic: NotRequired[Annotated[int, Field(ge=1, le=64)]]
@@ -218,6 +224,8 @@ class ManifestFields(Made):
     recipe: NotRequired[str | None]
     steps: NotRequired[Count]
     seconds: NotRequired[Seconds]
+    cpu_seconds: NotRequired[Seconds]
+    peak_memory: NotRequired[Count]
     origin: NotRequired[Origin | None]
     evaluation: NotRequired[Protocol]
     environment: NotRequired[Environment]

@@ -13,8 +13,17 @@ from lqm.condensed.whitening import wrong_whitening
 from lqm.utils.errors import ArtifactError
 from lqm.utils.sentences import first_line
 
-IMAGES, NODES, SOFT_LABELS = "images", "features", "soft_labels"
-_NAMES = {IMAGES: (IMAGES, "labels"), NODES: (NODES, "labels", "edges")}
+IMAGES, NODES, ROWS, SOFT_LABELS = "images", "features", "rows", "soft_labels"
+_NAMES = {
+    IMAGES: (IMAGES, "labels"),
+    ROWS: (ROWS, "labels", "mean", "scale"),
+    NODES: (NODES, "labels", "edges"),
+}
+
+
+def kind_of(tensors: Mapping[str, Tensor]) -> str:
+    """What the records are called in a file of a condensed set; nodes if nothing else is there."""
+    return next((kind for kind in (IMAGES, ROWS) if kind in tensors), NODES)
 
 
 def read_tensors(content: bytes, path: Path, manifest: Mapping[str, Any], remedy: str) -> dict[str, Tensor]:
@@ -27,11 +36,11 @@ def read_tensors(content: bytes, path: Path, manifest: Mapping[str, Any], remedy
         tensors = load(content)
     except (SafetensorError, ValueError, TypeError, KeyError, RuntimeError) as error:
         raise ArtifactError(f"{path} can't be read as safetensors ({first_line(error)}); {remedy}") from error
-    kind = IMAGES if IMAGES in tensors else NODES
+    kind = kind_of(tensors)
     for name in _NAMES[kind]:
         if name not in tensors:
             raise ArtifactError(f"{path} has no '{name}', which every set of {kind} has; {remedy}")
-    wrong = _wrong_images if kind == IMAGES else _wrong_nodes
+    wrong = {IMAGES: _wrong_images, ROWS: _wrong_rows, NODES: _wrong_nodes}[kind]
     if problem := _wrong_labels(tensors[kind], tensors["labels"], kind, manifest) or wrong(tensors, manifest):
         raise ArtifactError(f"{path} can't be used: its {problem}; {remedy}")
     return tensors
@@ -46,7 +55,7 @@ def _wrong_labels(data: Tensor, labels: Tensor, kind: str, manifest: Mapping[str
         return f"'{kind}' hold NaN or infinite numbers"
     if labels.dtype != torch.int64 or labels.shape != data.shape[:1]:
         return f"'labels' {_described(labels)}, and should be int64 of shape [{len(data)}]"
-    classes, least = len(manifest["class_names"]), 0 if kind == IMAGES else -1
+    classes, least = len(manifest["class_names"]), -1 if kind == NODES else 0
     if labels.min() < least or labels.max() >= classes:
         return (
             f"'labels' go from {labels.min()} to {labels.max()}; with {classes} class names they should be "
@@ -84,6 +93,19 @@ def _wrong_soft_labels(tensors: Mapping[str, Tensor], manifest: Mapping[str, Any
         return f"'{SOFT_LABELS}' {_described(soft)}, and should be float32 of shape {list(shape)}"
     if not (soft.isfinite().all() and soft.min() >= 0 and ((soft.sum(dim=1) - 1).abs() < 1e-3).all()):
         return f"'{SOFT_LABELS}' are no shares: each row should be of numbers from 0 to 1 whose sum is 1"
+    return ""
+
+
+def _wrong_rows(tensors: Mapping[str, Tensor], manifest: Mapping[str, Any]) -> str:
+    width, names = tensors[ROWS].shape[1], manifest.get("feature_names", ())
+    if len(names) != width:
+        return f"'{ROWS}' have {width} features, and the manifest has {len(names)} 'feature_names'"
+    for name in ("mean", "scale"):
+        tensor = tensors[name]
+        if tensor.dtype != torch.float64 or tensor.shape != (width,):
+            return f"'{name}' {_described(tensor)}, and should be float64 of shape [{width}]"
+        if not tensor.isfinite().all() or (name == "scale" and (tensor <= 0).any()):
+            return f"'{name}' holds numbers that are no {name} of a feature"
     return ""
 
 

@@ -1,18 +1,32 @@
 """What long work will take, from its first pieces: time, the most memory, and room on the disk."""
 
+import gc
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import torch
 
+from lqm.utils.allocator import release_memory
 from lqm.utils.limits import size_text
+from lqm.utils.log import warn
 
 # The first piece may compile. So many more and so many seconds are measured, or a single one that takes long.
 _PIECES, _SECONDS, _LONG_PIECE = 3, 5.0, 30.0
 # Work that takes less of everything needs no forecast.
 _LONG, _LARGE = 60.0, 2**30
+_HOUR = 3600.0
+# What makes each kind of work shorter.
+SHORTER = {
+    "condense": "fewer steps, a smaller network or a smaller real_batch make it shorter",
+    "sketch": "fewer --encoders, a smaller --real-batch or a smaller network make it shorter",
+    "experts": "fewer --networks or --epochs, or a smaller network, make it shorter",
+    "continual": "fewer --repeats, steps or epochs make it shorter",
+    "evaluate": "fewer --repeats, --networks or --baselines, or a shorter --protocol, make it shorter",
+    "study": "more --jobs, or --only with fewer values of an axis, make it shorter",
+}
 
 
 class Forecast:
@@ -23,6 +37,7 @@ class Forecast:
         done: how many were made before.
         disk: gives the bytes that the work leaves on the disk in the end.
         beside: gives the bytes of memory that saving takes besides what a piece takes.
+        shorter: what would make it shorter, for a warning above an hour.
     """
 
     def __init__(
@@ -32,11 +47,22 @@ class Forecast:
         *,
         disk: Callable[[], int] | None = None,
         beside: Callable[[], int] | None = None,
+        shorter: str = "",
     ) -> None:
         self._total, self._done, self._disk, self._beside = total, done, disk, beside
         self._began = time.monotonic()
         self._first: tuple[float, int] | None = None
         self._said = False
+        self._shorter, self._seconds = shorter, 0.0
+
+    def tell(self, done: int, say: Callable[[str], None], *, shown: bool = True) -> None:
+        """Say that sentence where anything is shown, and warn of more than an hour in any case."""
+        if (line := self.after(done)) is None:
+            return
+        if shown:
+            say(line)
+        if warning := hours_warning(self._seconds, self._shorter):
+            warn(warning)
 
     def after(self, done: int) -> str | None:
         """A sentence after some pieces, if they are enough to tell, and the work is long or large."""
@@ -50,12 +76,35 @@ class Forecast:
         if not pieces or not (enough or seconds >= _LONG_PIECE):
             return None
         self._said = True
-        whole = now - self._began + (self._total - done) * seconds / pieces
+        self._seconds = whole = now - self._began + (self._total - done) * seconds / pieces
         memory = peak_memory() + (self._beside() if self._beside else 0)
         if whole < _LONG and memory < _LARGE:
             return None
         room = f" and {size_text(self._disk())} on the disk" if self._disk else ""
         return f"about {duration(whole)} in all, with {size_text(memory)} of memory at most{room}"
+
+
+def hours_warning(seconds: float, shorter: str = "") -> str | None:
+    """A warning of work that takes above an hour, with what would make it shorter.
+
+    Example:
+        >>> hours_warning(9000, "fewer steps make it shorter")
+        'warning: this takes about 2.5 h; fewer steps make it shorter'
+    """
+    if seconds <= _HOUR:
+        return None
+    return f"warning: this takes about {duration(seconds)}" + (f"; {shorter}" if shorter else "")
+
+
+def begin_peak() -> None:
+    """Let `peak_memory` count from here on, as far as the system can."""
+    gc.collect()
+    release_memory()
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
+    if torch.cuda.is_initialized():
+        for number in range(torch.cuda.device_count()):
+            torch.cuda.reset_peak_memory_stats(number)
 
 
 def peak_memory() -> int:

@@ -15,7 +15,7 @@ from torch import Tensor
 from lqm.condensed import CondensedSet
 from lqm.engine.checkpoint import loading
 from lqm.engine.events import events_in
-from lqm.engine.forecast import Forecast
+from lqm.engine.forecast import SHORTER, Forecast
 from lqm.engine.panel import follow
 from lqm.engine.progress import Evaluated
 from lqm.engine.run import Metrics, RunFolder
@@ -74,6 +74,7 @@ def run(
     show_progress: bool = True,
     evaluation: PeriodicEvaluation | None = None,
     tensorboard: bool = False,
+    callback: Callable[[int, Metrics], bool] | None = None,
 ) -> float:
     """Bring a method to `steps` steps, from the folder's last checkpoint if there is one.
 
@@ -81,6 +82,8 @@ def run(
     seconds that all steps took, those before it was stopped included. With `checkpoint_seconds` 0 every step
     is saved. A step is saved before it is evaluated; what was found is kept in the folder, and made up for
     if the run was stopped meanwhile. `tensorboard` writes event files to the folder as well.
+    `callback` is called with the number of each step, from 1, and what is logged of it; where it answers True
+    the state is saved, and the run ends there.
 
     Raises:
         StoppedError: after Ctrl-C or SIGTERM; the state after the step is saved, or that before it if the
@@ -94,20 +97,23 @@ def run(
     saved_at = time.monotonic()
     saving = 0.0
     total = folder.seconds() if folder else 0.0
-    last = folder.last_evaluation() if folder else None
+    evaluations = folder.evaluations() if folder else []
+    last = evaluations[-1] if evaluations else None
     forecast = Forecast(
         steps,
         first,
-        disk=(lambda: _CHECKPOINTS * _size(method, steps) + _LINE_BYTES * steps) if folder else None,
+        disk=(lambda: disk_of_run(method, steps)) if folder else None,
         beside=(lambda: _size(method, steps)) if folder else None,
+        shorter=SHORTER["condense"],
     )
     stops, saved, stopping = Stops(enabled=folder is not None), first, False
     with (
         suppress(Interrupted),
         stops.collected(),
         events_in(folder.path / "tensorboard" if folder and tensorboard else None, first) as events,
-        follow(name, steps, first, last=last, shown=show_progress, forecast=forecast) as bar,
+        follow(name, steps, first, evaluations, shown=show_progress, forecast=forecast) as bar,
     ):
+        stops.on_request = bar.stopping
 
         def evaluate(evaluation: PeriodicEvaluation) -> bool:
             """PeriodicEvaluation the set as it is; whether that was not interrupted."""
@@ -121,7 +127,8 @@ def run(
                 events.evaluated(done, found)
             if folder:
                 folder.log_evaluation(done, found)
-            bar.evaluated(done, found, evaluation.left(done, steps))
+            evaluations.append({"step": done, **found})
+            bar.evaluated(evaluations, evaluation.left(done, steps))
             return True
 
         if last and last["step"] == first:
@@ -140,10 +147,12 @@ def run(
                 _require_finite(metrics)
                 seconds = time.monotonic() - began
                 total += seconds
-                stopping = bool(stops.requests)
+                logged = {**metrics, "seconds": round(seconds, 6)}
+                ends = callback is not None and callback(done, logged)
+                stopping = bool(stops.requests) or ends
                 due = evaluation is not None and evaluation.due(done, steps)
                 if folder:
-                    pending.append((i, {**metrics, "seconds": round(seconds, 6)}))
+                    pending.append((i, logged))
                     # A state that is slow to save is saved more rarely, so that it costs a tenth at most.
                     # A long step is saved at once, since the next one may be left in the middle.
                     usual = checkpoint_seconds if seconds < GRACE_SECONDS else 0.0
@@ -194,6 +203,11 @@ def _resume(method: Method, steps: int, folder: RunFolder | None) -> tuple[int, 
         method.load_state(checkpoint.state)
     warn(f"going on from step {checkpoint.step} of {steps}")
     return checkpoint.step, checkpoint.path
+
+
+def disk_of_run(method: Method, steps: int) -> int:
+    """Bytes that so many steps of a method leave on the disk, without the result."""
+    return _CHECKPOINTS * _size(method, steps) + _LINE_BYTES * steps
 
 
 def _size(method: Method, steps: int) -> int:

@@ -1,7 +1,7 @@
 """What a person sees at a terminal while a run goes on: one panel with all that can be said of it."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 import psutil
@@ -15,8 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from lqm.engine.forecast import Forecast
-from lqm.engine.progress import Evaluated, Pace, Progress, console_for
+from lqm.engine.progress import STOPPING, Evaluated, Pace, Progress, console_for, last_and_best, rate_text
 from lqm.utils.log import warn
+from lqm.utils.stop_requests import answer
 from lqm.utils.terminal import visible
 
 _WIDEST = 80
@@ -28,8 +29,8 @@ def follow(
     what: str,
     total: int,
     done: int = 0,
+    evaluations: Sequence[Evaluated] = (),
     *,
-    last: Evaluated | None = None,
     shown: bool = True,
     forecast: Forecast | None = None,
 ) -> "Panel | Progress":
@@ -39,13 +40,13 @@ def follow(
         what: the title.
         total: of the steps.
         done: how many of them were made before.
-        last: the last evaluation that was made before, if there is one.
+        evaluations: that were made before.
         shown: whether to show anything.
         forecast: tells what all of it will take.
     """
     console, live = console_for(shown=shown)
     if live:
-        return Panel(what, total, done, console, last, forecast)
+        return Panel(what, total, done, console, evaluations, forecast)
     return Progress(what, total, done, shown=shown, forecast=forecast)
 
 
@@ -101,15 +102,15 @@ class Panel:
         total: int,
         done: int,
         console: Console,
-        last: Evaluated | None,
+        evaluations: Sequence[Evaluated],
         forecast: Forecast | None = None,
     ) -> None:
         self._forecast = forecast or Forecast(total, done)
         self._what, self._console, self._pace = what, console, Pace(total, done, disable=True)
         self._metrics: Mapping[str, float] = {}
         self._courses: dict[str, Course] = {}
-        self._found = "" if last is None else _found_in_words(last["step"], last)
-        self._evaluating = ""
+        self._found = last_and_best(evaluations) if evaluations else ""
+        self._evaluating = self._stopping = ""
         self._process = psutil.Process()
         self._live = Live(
             console=console,
@@ -132,8 +133,7 @@ class Panel:
     def update(self, done: int, metrics: Mapping[str, float]) -> None:
         """Show that `done` steps of the total are made."""
         self._pace.update(done)
-        if line := self._forecast.after(done):
-            warn(line)
+        self._forecast.tell(done, warn)
         for name, value in metrics.items():
             if name not in self._courses:
                 self._courses = {**self._courses, name: Course()}
@@ -145,10 +145,15 @@ class Panel:
         self._evaluating = f"at step {step} ..."
         self._pace.pause()
 
-    def evaluated(self, step: int, found: Evaluated, left: int) -> None:
-        """It has ended, and so many are still to come."""
+    def evaluated(self, evaluations: Sequence[Evaluated], left: int) -> None:
+        """One more has ended, and so many are still to come."""
         self._pace.go_on(left)
-        self._found, self._evaluating = _found_in_words(step, found), ""
+        self._found, self._evaluating = last_and_best(evaluations), ""
+
+    def stopping(self) -> None:
+        """A request to stop has arrived, in a signal handler; the thread that draws says so."""
+        self._stopping = STOPPING
+        answer(STOPPING, written=False)
 
     def drawn(self) -> RenderableType:
         """The panel as it is now."""
@@ -161,7 +166,7 @@ class Panel:
         table.add_column(ratio=1, overflow="fold")
         table.add_row("step", f"{task.completed:,} of {task.total:,}, {task.percentage:.0f} %")
         table.add_row("", BarColumn(None).render(task))
-        table.add_row("rate", f"{pace.rate:.1f}/s" if pace.rate else "?")
+        table.add_row("rate", rate_text(pace.rate))
         table.add_row("time", f"{pace.elapsed}, {pace.left} left")
         for name, value in self._metrics.items():
             number = f"{value:<8.4g}"
@@ -169,7 +174,11 @@ class Panel:
             room = width - label - len(number) - 8
             course = self._courses[name].drawn(room)
             table.add_row(Text(visible(name)), Text.assemble(number, "  ", (course, "cyan")))
-        for name, words in (("evaluated", self._found), ("evaluating", self._evaluating)):
+        for name, words in (
+            ("evaluated", self._found),
+            ("evaluating", self._evaluating),
+            ("signal", self._stopping),
+        ):
             if words:
                 table.add_row(name, words)
         table.add_row("memory", self._memory())
@@ -181,8 +190,3 @@ class Panel:
             devices = range(torch.cuda.device_count())
             words += f", GPU {decimal(sum(torch.cuda.memory_allocated(device) for device in devices))}"
         return words
-
-
-def _found_in_words(step: int, found: Evaluated) -> str:
-    beyond = "" if found["deviation"] is None else f" ± {100 * found['deviation']:.1f}"
-    return f"{100 * found['accuracy']:.1f} %{beyond} at step {step}"

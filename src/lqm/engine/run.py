@@ -9,18 +9,19 @@ from typing import Any
 from filelock import FileLock
 from torch import Tensor
 
+from lqm.condensed.history import METRICS as METRICS
 from lqm.engine.checkpoint import Checkpoint, latest_checkpoint, save_checkpoint
 from lqm.engine.progress import Evaluated
 from lqm.engine.run_record import RECORD, Config, new_record, resumed_record, write_record
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import is_temporary, remove_temporaries, write_atomically
-from lqm.utils.lines import append_lines, last_line, read_log, warn_of_damage
+from lqm.utils.lines import append_lines, read_log, warn_of_damage
 from lqm.utils.locks import is_held, taking
 from lqm.utils.log import warn
 
 Metrics = Mapping[str, float]
 
-METRICS, EVALUATIONS = "metrics.jsonl", "evaluations.jsonl"
+EVALUATIONS = "evaluations.jsonl"
 _LOCK, _CHECKPOINTS = ".lock", "checkpoints"
 # Whoever lists runs holds a lock for an instant, to see whether it is free.
 _LOCK_SECONDS, _LOCK_POLL = 0.5, 0.02
@@ -112,13 +113,10 @@ class RunFolder:
         """Append what an evaluation found after so many steps."""
         append_lines(self._evaluations, [{"step": step, **found}])
 
-    def last_evaluation(self) -> Evaluated | None:
-        """What the last one found, with its `step`, if there is one that can be shown."""
-        last = last_line(self._evaluations)
-        shown = last and _is_number(last.get("accuracy")) and isinstance(last.get("protocol"), str)
-        if not last or not shown or not (last.get("deviation") is None or _is_number(last["deviation"])):
-            return None
-        return {"deviation": None} | last
+    def evaluations(self) -> list[Evaluated]:
+        """What each found, with its `step`, as far as it can be shown."""
+        found = (line.record for line in read_log(self._evaluations))
+        return [{"deviation": None} | each for each in found if each and _can_be_shown(each)]
 
     def _require_free(self) -> None:
         """Refuse a folder that holds anything but a run, or what a run that was killed at once has left."""
@@ -128,6 +126,11 @@ class RunFolder:
             raise ArtifactError(
                 f"{self.path} holds files that are not a run's; choose an empty or new folder"
             )
+
+
+def _can_be_shown(found: Evaluated) -> bool:
+    numbers = found.get("accuracy"), found.get("deviation") or 0.0
+    return all(map(_is_number, numbers)) and isinstance(found.get("protocol"), str)
 
 
 def _is_number(value: Any) -> bool:

@@ -4,7 +4,7 @@ import ctypes
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -23,6 +23,9 @@ class Stops:
 
     Args:
         enabled: whether to collect any; only the main thread can.
+
+    Attributes:
+        on_request: called at once, in the signal handler, when what goes on may end first.
     """
 
     def __init__(self, *, enabled: bool) -> None:
@@ -32,6 +35,7 @@ class Stops:
         self._at_once = self._in_step = False
         self._requested, self._closed, self._lock = threading.Event(), threading.Event(), threading.Lock()
         self.requests: list[int] = []
+        self.on_request: Callable[[], None] = lambda: None
 
     @contextmanager
     def collected(self) -> Iterator[None]:
@@ -48,6 +52,7 @@ class Stops:
             self._requested.set()
             if self._at_once:
                 raise Interrupted
+            self.on_request()
 
         threading.Thread(target=self._cut_long_step, daemon=True, name="stops").start()
         for number in previous:

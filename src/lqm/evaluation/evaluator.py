@@ -115,7 +115,7 @@ class Evaluator:
         if self.activations is None:
             for name, value in {"compile": compile, "precision": precision}.items():
                 if value is not None:
-                    raise ConfigError(f"{name} is for images, and this set is of a graph; leave it out")
+                    raise ConfigError(f"{name} is for images, and this set is of a {self.what}; leave it out")
             return None, ()
         activations = self.activations(source, protocol, condensed, full) if named else 0.0
         return decide(compile or "auto", precision or "fp32", device, activations=activations, named=named)

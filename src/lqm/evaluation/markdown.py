@@ -6,13 +6,14 @@ from dataclasses import replace
 from lqm.evaluation.latents import MATCHED
 from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.scores import Score, recovery
+from lqm.evaluation.spread import Spread
 from lqm.evaluation.table import CONDENSED
 from lqm.evaluation.verdict import records_in_words
 
 Scores = Mapping[str, Score]
 Rows = Sequence[tuple[str, ...]]
 
-_RECOVERY = "recovery\n%"
+_RECOVERY, _BEST = "recovery\n%", "best\nepoch %"
 
 
 def score_markdown(by_network: Mapping[str, Scores], protocol: Protocol, mosaics: int | None = None) -> str:
@@ -48,6 +49,10 @@ def score_layout(
             way = f"recovery: the share of the way from random to all real {records}; "
         else:
             del columns[_RECOVERY]
+        if not any(score.best for score in scores.values()):
+            del columns[_BEST]
+        else:
+            way = f"best epoch: of the tests along the training, chosen on test {records}; {way}"
         note = (
             f"{way}CvM: Cramer-von Mises statistic of the latent features against the real class (compare "
             f"sets of as many {records}); extremes: share of them outside the range of the real class "
@@ -79,6 +84,7 @@ def _columns(scores: Scores, records: str, mosaics: int | None) -> dict[str, lis
         "trained on": [*scores],
         records: [*sizes.values()],
         "accuracy %": [score.spread.percent() for score in rows],
+        _BEST: [Spread(score.best).percent() if score.best else "-" for score in rows],
         _RECOVERY: [percent(recovery(score, scores)) for score in rows],
         "CvM\nbefore": [f"{score.before.cramer_von_mises:.3f}" for score in rows],
         "CvM\nafter": [f"{score.after.cramer_von_mises:.3f}" for score in rows],

@@ -14,13 +14,18 @@ from lqm.utils.places import note_places, noted_places
 
 
 def source_of(
-    evaluator: Evaluator, manifest: Mapping[str, Any], source: Any, data_dir: str | Path | None
+    evaluator: Evaluator,
+    manifest: Mapping[str, Any],
+    source: Any,
+    data_dir: str | Path | None,
+    *,
+    whole: bool = False,
 ) -> Any:
     """The source that a set was condensed from; DataError if it is not found, or is another one.
 
     `source` and `data_dir` are where it is now, if it is no longer where this machine has found it last, or
     where the manifest's origin has it. Of a set whose settings were to be chosen, it is the source for that:
-    the records of the same validation split, and no test record.
+    the records of the same validation split, and no test record; or the `whole` of it.
     """
     origin, condensed = manifest.get("origin"), manifest["source"]
     if source is None and origin is None:
@@ -32,6 +37,7 @@ def source_of(
         data = _found_again(evaluator, origin or {}, source, data_dir, condensed.get("fingerprint", ""))
     else:
         data = evaluator.find_source(source)
+    found = data
     if condensed.get("validation"):
         data = data.for_validation()
     if any(condensed.get(part) != value for part, value in data.identity.items()):
@@ -40,7 +46,7 @@ def source_of(
             f"name the same version of '{condensed['name']}' as the source"
         )
     note_places(data.origin, condensed.get("fingerprint", ""))
-    return data
+    return found if whole else data
 
 
 def real_data_of(
@@ -49,10 +55,15 @@ def real_data_of(
     source: Any = None,
     data_dir: str | Path | None = None,
     max_memory: str | int | None = None,
+    *,
+    whole: bool = False,
 ) -> Any:
-    """The source of a set, read within a limit of memory, of the shape of its records, and fed like them."""
+    """The source of a set, read within a limit of memory, of the shape of its records, and fed like them.
+
+    Of a set whose settings were to be chosen it is the source for that, or the `whole` one.
+    """
     with limited_to(max_memory), memory_for_reading(source or condensed.manifest["source"]["name"]):
-        data = source_of(evaluator, condensed.manifest, source, data_dir)
+        data = source_of(evaluator, condensed.manifest, source, data_dir, whole=whole)
     require_fits(condensed, data)
     return condensed.prepared(data)
 

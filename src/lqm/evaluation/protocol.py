@@ -1,9 +1,15 @@
 """How networks are trained and tested."""
 
 from dataclasses import asdict, dataclass, fields
+from math import ceil
 from typing import Any, ClassVar
 
 from lqm.utils.sentences import counted
+
+
+def bounded_epochs(epochs: int, records: int, batch: int, steps: int) -> int:
+    """So many epochs over records in batches, or fewer, in which about `steps` steps are made."""
+    return min(epochs, ceil(steps / ceil(records / batch)))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from torch import Tensor
 
+from lqm.evaluation.confusion import Confused, confusions, mean_confusions, to_stored, unflattened
 from lqm.evaluation.latents import LatentMatch
 from lqm.evaluation.score_cache import Finding
 from lqm.evaluation.spread import Spread
@@ -29,6 +30,12 @@ class Score:
         by_class: the accuracy on each class, as the mean over networks; None if it has no test records.
         predicted: the share of the test records that is predicted as each class, as the mean over networks;
             empty of scores of older versions.
+        best: the highest accuracy that each network had at any test along its training, where there were such
+            tests. It is chosen on test records, as some papers do: to be held beside theirs, and for nothing
+            else.
+        confused: the pairs of classes that networks confuse, as the mean over networks; empty of scores of
+            older versions. A manifest has the most frequent ones.
+        training_seconds: of training one network, as the mean over networks; None where it is not known.
         seconds: of training and testing the networks, whenever that was; None where it is not known. A
             manifest does not have it.
     """
@@ -39,6 +46,9 @@ class Score:
     after: LatentMatch
     by_class: tuple[float | None, ...] = ()
     predicted: tuple[float, ...] = ()
+    best: tuple[float, ...] = ()
+    confused: tuple[Confused, ...] = ()
+    training_seconds: float | None = field(default=None, compare=False)
     seconds: float | None = field(default=None, compare=False)
 
     @property
@@ -46,7 +56,15 @@ class Score:
         """As a manifest stores it."""
         whole = asdict(self)
         del whole["seconds"]
-        return whole
+        for name in ("best", "training_seconds"):
+            if not whole[name]:
+                del whole[name]
+        return whole | {"confused": to_stored(self.confused)}
+
+    @property
+    def knows_confused(self) -> bool:
+        """Whether the pairs of classes are known: those of older versions are, if none was confused."""
+        return bool(self.confused) or min(self.accuracies) == 1
 
     @property
     def spread(self) -> Spread:
@@ -73,10 +91,11 @@ def score_networks(
         records, found = evaluate(j)
         before, after = (LatentMatch(cvm, out, (cvm,)) for cvm, out in (found["before"], found["after"]))
         by_class = tuple(None if isnan(share) else share for share in found["by_class"])
-        # What an older version has cached knows no predictions, and no seconds.
+        # What an older version has cached knows no predictions, no confusions and no seconds.
         predicted = tuple(found.get("predicted", ()))
-        (seconds,) = found.get("seconds", [None])
-        scores.append(Score(records, tuple(found["accuracy"]), before, after, by_class, predicted, seconds))
+        shares = by_class, predicted, tuple(found.get("best", ())), unflattened(found.get("confused", []))
+        (training,), (seconds,) = (found.get(name, [None]) for name in ("training", "seconds"))
+        scores.append(Score(records, tuple(found["accuracy"]), before, after, *shares, training, seconds))
         after_each(j + 1, {"accuracy": scores[-1].accuracy})
     return together(scores)
 
@@ -85,6 +104,12 @@ def together(scores: Sequence[Score]) -> Score:
     """One score of the networks of several: accuracies after each other, the mean of all else."""
     shares = [score.by_class for score in scores if score.by_class]
     predicted = [score.predicted for score in scores]
+    confused = [score.confused for score in scores] if all(each.knows_confused for each in scores) else []
+    training = [
+        (score.training_seconds, len(score.accuracies))
+        for score in scores
+        if score.training_seconds is not None
+    ]
     seconds = [score.seconds for score in scores if score.seconds is not None]
     return Score(
         scores[0].records,
@@ -96,11 +121,21 @@ def together(scores: Sequence[Score]) -> Score:
             for column in zip(*shares, strict=True)
         ),
         tuple(fmean(column) for column in zip(*predicted, strict=True)) if all(predicted) else (),
+        tuple(best for score in scores for best in score.best) if all(score.best for score in scores) else (),
+        mean_confusions(confused),
+        fmean(*zip(*training, strict=True)) if len(training) == len(scores) else None,
         sum(seconds) if len(seconds) == len(scores) else None,
     )
 
 
-def finding(named: Tensor, labels: Tensor, classes: int, before: LatentMatch, after: LatentMatch) -> Finding:
+def finding(
+    named: Tensor,
+    labels: Tensor,
+    classes: int,
+    before: LatentMatch,
+    after: LatentMatch,
+    training_seconds: float | None = None,
+) -> Finding:
     """What one network found, as plain numbers; the accuracy on a class without test records is NaN.
 
     Shapes: named (the predicted classes of the test records) [N], labels [N].
@@ -113,6 +148,8 @@ def finding(named: Tensor, labels: Tensor, classes: int, before: LatentMatch, af
         "predicted": (named.bincount(minlength=classes).double() / len(named)).tolist(),
         "before": [before.cramer_von_mises, before.extremes],
         "after": [after.cramer_von_mises, after.extremes],
+        "confused": [number for pair in confusions(named, labels, classes) for number in pair],
+        **({} if training_seconds is None else {"training": [training_seconds]}),
     }
 
 

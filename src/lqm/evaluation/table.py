@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lqm.condensed import CondensedSet
+from lqm.evaluation.confusion import from_stored
 from lqm.evaluation.labels import budget_of, distance_of, key_of
 from lqm.evaluation.latents import LatentMatch
 from lqm.evaluation.scores import Score
@@ -82,6 +83,9 @@ def scores_in(manifest: Manifest, number: int = 0) -> list[ScoreRow]:
             _match(score["after"]),
             tuple(score.get("by_class", ())),
             tuple(score.get("predicted", ())),
+            tuple(score.get("best", ())),
+            from_stored(score.get("confused", {})),
+            score.get("training_seconds"),
             number=number,
             manifest=manifest,
             protocol=entry["protocol"],

@@ -1,5 +1,6 @@
 """The score of a set of nodes: the test accuracy, on the real graph, of networks trained on it."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -70,10 +71,12 @@ def _finder(
         network = fresh_network(source, maker, seed, index).to(device)
         data = training_set(nodes, real, source)
         before = latent_match(network, data, real, source)
+        began = time.monotonic()
         teach(network, data, protocol, seed=seed, index=index)
+        seconds = time.monotonic() - began
         after = latent_match(network, data, real, source)
         predicted, labels = predict(network, real, source.test), source.graph.labels[source.test]
-        return finding(predicted, labels, len(source.class_names), before, after)
+        return finding(predicted, labels, len(source.class_names), before, after, seconds)
 
     return find
 

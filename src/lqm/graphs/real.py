@@ -9,7 +9,7 @@ from lqm.engine.randomness import derive, generator
 from lqm.graphs.graph import rows, stacked
 from lqm.graphs.matrices import Matrix
 from lqm.graphs.problem import GraphProblem
-from lqm.methods.batch import Batch
+from lqm.methods.batch import Batch, class_chunks
 from lqm.methods.targets import RealGroup
 from lqm.utils.limits import require_room, working_memory
 
@@ -28,7 +28,9 @@ class RealNodes:
 
     def __init__(self, problem: GraphProblem, size: int, width: int = 1) -> None:
         self._problem, self._size, self._width = problem, size, width
-        self._chunks = self._class_chunks()
+        self._chunks = class_chunks(
+            [self._nodes(label) for label in range(len(problem.counts))], self._at_once()
+        )
         self._whole: list[Batch] | None = None
         # The classes are compared together, however many chunks the real nodes come in.
         self.class_groups = [range(len(problem.counts))]
@@ -48,19 +50,6 @@ class RealNodes:
         if self._whole is None:
             self._whole = [self._batch(chunk) for chunk in self._chunks]
         return iter(self._whole)
-
-    def _class_chunks(self) -> list[list[int]]:
-        """Classes in order, as many at once as have few enough nodes together."""
-        most = self._at_once()
-        chunks: list[list[int]] = [[]]
-        nodes = 0
-        for label in range(len(self._problem.counts)):
-            nodes += self._nodes(label)
-            if chunks[-1] and nodes > most:
-                chunks.append([])
-                nodes = self._nodes(label)
-            chunks[-1].append(label)
-        return chunks
 
     def _at_once(self) -> int:
         """Nodes of several classes that are encoded at once, fewer if a limit of memory was chosen.

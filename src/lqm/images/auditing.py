@@ -14,8 +14,9 @@ from lqm.engine.compute import Compute
 from lqm.evaluation.audit.attacks import Places
 from lqm.evaluation.audit.auditor import Auditor
 from lqm.evaluation.audit.nearest import Bounds, Rows, View
-from lqm.images.evaluation import EvaluationProtocol, fresh_network, teach
+from lqm.images.evaluation import fresh_network, teach
 from lqm.images.networks import Network
+from lqm.images.protocols import EvaluationProtocol
 from lqm.images.sources import Images, ImageSource
 from lqm.images.training import latent_features, logits_of
 from lqm.utils.pixels import pixels

@@ -1,6 +1,5 @@
 """Images as a kind of data: how a source is found, and how a problem is put together."""
 
-import hashlib
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -13,12 +12,13 @@ from lqm.images.auditing import AUDITOR
 from lqm.images.evaluation import IMAGES as EVALUATOR
 from lqm.images.memory import images_at_once
 from lqm.images.methods import METHODS
-from lqm.images.networks import count_activations, factory_name
+from lqm.images.networks import count_activations
 from lqm.images.problem import ImageProblem, preprocessed
 from lqm.images.sources import SOURCES, ImageSource, load_source
-from lqm.methods.domain import Choices, Domain, Prepared
-from lqm.recipes import PAPER, Recipe, fitting_recipe, named_recipe, paper_recipe
-from lqm.utils.errors import ConfigError, DataError
+from lqm.methods.domain import Choices, Domain, Prepared, require_per_class
+from lqm.methods.networks import own_network, own_record
+from lqm.recipes import Recipe, chosen_recipe
+from lqm.utils.errors import ConfigError
 from lqm.utils.settings import Count, check
 
 
@@ -45,27 +45,13 @@ def _recipe(
     per_class: int | None,
     device: torch.device,
 ) -> Recipe:
-    """The recipe of that name, or the one that suits method and budget: dm and 10 unless they are given."""
-    if name in (None, PAPER):
-        method, wanted = method or "dm", 10 if per_class is None else per_class
-        fitting = (
-            paper_recipe(source.recipes, method, wanted)
-            if name
-            else fitting_recipe(source.recipes, method, wanted, cpu=device.type == "cpu")
-        )
-        return replace(fitting, per_class=wanted)
-    return named_recipe(source.recipes, name, method, per_class)
+    return chosen_recipe(source.recipes, name, method, per_class, cpu=device.type == "cpu")
 
 
 def _prepare(choices: Choices) -> Prepared:
     source, settings, request = choices.source, choices.settings, choices.request
-    count = 1 if choices.sketching else _per_class(choices.recipe.per_class, source)
-    own = request.network if not isinstance(request.network, str | None) else None
-    if own is not None and (choices.sketching or choices.sketch or choices.experts):
-        raise ConfigError(
-            "a sketch and experts need a network that has a name, such as convnet; "
-            "leave the network of your own out"
-        )
+    count = 1 if choices.sketching else require_per_class(choices.recipe.per_class, source, "images")
+    own = own_network(request, banked=bool(choices.sketching or choices.sketch or choices.experts))
     problem = ImageProblem(
         class_names=source.class_names,
         counts=(count,) * len(source.class_names),
@@ -79,12 +65,12 @@ def _prepare(choices: Choices) -> Prepared:
     )
     recorded = asdict(settings)
     if own is not None:
-        made = problem.fresh_network("", "record", 0)
-        recorded["network"] = f"{factory_name(own)} {hashlib.sha256(repr(made).encode()).hexdigest()[:12]}"
+        recorded["network"] = own_record(own, problem.fresh_network("", "record", 0))
     compute, notes = _compute(choices, problem, named=own is None)
     size = {} if choices.sketching else {"per_class": count}
     problem = replace(problem, compute=compute, at_once=_at_once(choices, problem))
-    return Prepared(problem, size, recorded, asdict(compute), notes)
+    operations = settings.operations(source.augmentation) if hasattr(settings, "operations") else ()
+    return Prepared(problem, size, recorded, asdict(compute), notes, tuple(operations))
 
 
 def _at_once(choices: Choices, problem: ImageProblem) -> int | None:
@@ -95,7 +81,7 @@ def _at_once(choices: Choices, problem: ImageProblem) -> int | None:
     live = choices.sketch is None
     # Networks that learn have all their images at once, and gradients of gradients twice as much.
     learning = getattr(settings, "student_batch", 0) if live else 0
-    if not choices.spec.compiles:
+    if hasattr(settings, "differentiated_twice"):
         learning = 2 * settings.differentiated_twice(problem.classes, problem.per_class)
     elif hasattr(settings, "kept_whole"):
         learning = settings.kept_whole(problem.classes, problem.per_class)
@@ -113,8 +99,8 @@ def _compute(choices: Choices, problem: ImageProblem, *, named: bool) -> tuple[C
         return Compute(), ()
     if not spec.compiles and request.compile == "on":
         raise ConfigError(
-            f"method '{choices.recipe.method}' differentiates twice, which torch can't compile; "
-            "use --compile off"
+            f"method '{choices.recipe.method}' differentiates most of its passes twice, which compiling does "
+            "not make faster; use --compile off"
         )
     activations = 0.0
     if spec.compiles:
@@ -130,17 +116,6 @@ def _compute(choices: Choices, problem: ImageProblem, *, named: bool) -> tuple[C
         named=named,
         before=choices.before,
     )
-
-
-def _per_class(per_class: int, source: ImageSource) -> int:
-    """The budget, if every class has as many images."""
-    count, name = min(zip(source.train.labels.bincount().tolist(), source.class_names, strict=True))
-    if count < per_class:
-        raise DataError(
-            f"class '{name}' of '{source.name}' has {count} training images, fewer than "
-            f"per_class = {per_class}; ask for at most {count}"
-        )
-    return per_class
 
 
 IMAGES = Domain(

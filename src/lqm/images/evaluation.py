@@ -1,10 +1,10 @@
 """What a set of images is worth: the test accuracy of fresh networks trained on it."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
-from math import ceil
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,94 +14,14 @@ from lqm.engine.compute import Compute
 from lqm.engine.randomness import generator, seeded
 from lqm.evaluation.evaluator import Evaluator
 from lqm.evaluation.latents import ClassLatents, LatentMatch, match_of_classes, matched
-from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.score_cache import Finding
 from lqm.evaluation.scores import finding
 from lqm.images.baselines import BASELINES, baseline
 from lqm.images.networks import NETWORKS, Network, NetworkMaker, count_activations
+from lqm.images.protocols import PROTOCOLS, EvaluationProtocol
 from lqm.images.sources import Images, ImageSource, load_source
-from lqm.images.training import Schedule, latent_features, predict, train
+from lqm.images.training import latent_features, predict, train
 from lqm.utils.errors import ConfigError
-
-
-@dataclass(frozen=True)
-class EvaluationProtocol(Protocol):
-    """How networks are trained on images and evaluated.
-
-    The schedule is the field's: epochs 0 to `epochs`, and after epoch `epochs // 2 + 1` a new optimiser
-    with a tenth of the learning rate. The whole training set, on which that would take days, is learned by
-    `full_networks` networks, each in about `full_steps` steps of the same schedule.
-
-    Attributes:
-        learned: whether a set with a learning rate of its own is learned at that.
-        schedule: `half`, the field's, or `fifths`: a fifth of the rate after two thirds and after five sixths
-            of the epochs, with the same optimiser (Kim et al. 2022, IDC).
-        augmentation: `one` operation for each image, or `several`: flip, color, and one of crop, scale and
-            rotate.
-        cutmix: the probability that a batch is mixed by CutMix.
-    """
-
-    records: ClassVar[str] = "images"
-    later: ClassVar[tuple[str, ...]] = ("learned", "schedule", "augmentation", "cutmix")
-
-    network: str = "convnet"
-    full_networks: int = 5
-    learning_rate: float = 0.01
-    weight_decay: float = 5e-4
-    full_steps: int = 40_000
-    momentum: float = 0.9
-    batch: int = 256
-    learned: bool = False
-    schedule: Schedule = "half"
-    augmentation: Literal["one", "several"] = "one"
-    cutmix: float = 0.0
-
-    @property
-    def kind(self) -> str:
-        """The network in words."""
-        known = self.network.partition(":")[0] in NETWORKS
-        return NETWORKS.describe(self.network) if known else self.network.removeprefix("own:")
-
-    @property
-    def rate(self) -> str:
-        """The learning rate in words."""
-        return f"the set's own rate ({self.learning_rate:g} if it has none)" if self.learned else super().rate
-
-    def epochs_for(self, records: int, *, full: bool = False) -> int:
-        """Epochs on a set of so many images; fewer on a large `full` training set."""
-        return min(self.epochs, ceil(self.full_steps / ceil(records / self.batch))) if full else self.epochs
-
-
-_IDC: dict[str, Any] = {"schedule": "fifths", "augmentation": "several", "cutmix": 0.5}
-PROTOCOLS = {
-    protocol.name: protocol
-    for protocol in (
-        EvaluationProtocol("field-1000", epochs=1000, networks=5),
-        EvaluationProtocol("field-2000", epochs=2000, networks=5),
-        EvaluationProtocol("datadam-1800", epochs=1800, networks=10, batch=64),
-        EvaluationProtocol("dsa-1000", epochs=1000, networks=5),
-        EvaluationProtocol("learned-1000", epochs=1000, networks=5, learned=True),
-        EvaluationProtocol("soft-1000", epochs=1000, networks=5, batch=128, learned=True),
-        EvaluationProtocol("idc-1000", epochs=1000, networks=5, batch=64, **_IDC),
-        EvaluationProtocol("idc-1500", epochs=1500, networks=5, batch=64, **_IDC),
-        EvaluationProtocol(
-            "learned-200",
-            200,
-            4,
-            "convnet:width=32",
-            full_networks=2,
-            full_steps=2000,
-            learning_rate=0.1,
-            learned=True,
-        ),
-        EvaluationProtocol(
-            "quick-200", 200, 4, "convnet:width=32", full_networks=2, full_steps=2000, learning_rate=0.1
-        ),
-        EvaluationProtocol(
-            "cross-200", 200, 2, "convnet:width=32", full_networks=1, full_steps=2000, learning_rate=0.03
-        ),
-    )
-}
 
 
 def _finder(
@@ -116,10 +36,33 @@ def _finder(
     def find(images: Images, index: int) -> Finding:
         network = fresh_network(source, maker, seed, index).to(device)
         before = latent_match(network, images, source, compute)
-        teach(network, images, source, protocol, seed=seed, index=index, full=full, compute=compute)
+        along: list[float] = []
+        testing = 0.0
+
+        def test(epochs: int) -> None:
+            nonlocal testing
+            if protocol.test_every and epochs % protocol.test_every == 0:
+                began = time.monotonic()
+                along.append((predict(network, source, compute) == source.test.labels).double().mean().item())
+                testing += time.monotonic() - began
+
+        began = time.monotonic()
+        teach(
+            network,
+            images,
+            source,
+            protocol,
+            seed=seed,
+            index=index,
+            full=full,
+            compute=compute,
+            after_epoch=test,
+        )
+        seconds = time.monotonic() - began - testing
         after = latent_match(network, images, source, compute)
         named = predict(network, source, compute)
-        return finding(named, source.test.labels, len(source.class_names), before, after)
+        found = finding(named, source.test.labels, len(source.class_names), before, after, seconds)
+        return found | ({"best": [max(*along, *found["accuracy"])]} if along else {})
 
     return find
 
@@ -134,6 +77,7 @@ def teach(
     index: int,
     full: bool,
     compute: Compute,
+    after_epoch: Callable[[int], None] = lambda epochs: None,
 ) -> None:
     """Train network number `index` of an evaluation."""
     with seeded(seed, "evaluation training", index):
@@ -151,6 +95,7 @@ def teach(
             several=protocol.augmentation == "several",
             mixed=protocol.cutmix,
             compute=compute,
+            after_epoch=after_epoch,
         )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, fields
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import torch
 from pydantic.dataclasses import dataclass
@@ -16,6 +16,7 @@ from lqm.images.networks import Embedding, Encoder, Logits
 from lqm.images.problem import ImageProblem
 from lqm.images.students import State, Student, below, draw_real
 from lqm.images.training import fifths
+from lqm.utils.effects import OnlyIf
 from lqm.utils.errors import ArtifactError
 from lqm.utils.sentences import reason
 from lqm.utils.settings import Count, NotNegative, Positive, Share
@@ -56,8 +57,8 @@ class ExpertSettings:
     momentum: Share = 0.9
     weight_decay: NotNegative = 5e-4
     optimizer: Literal["sgd", "gsam"] = "sgd"
-    rho: NotNegative = 0.01
-    alpha: NotNegative = 0.3
+    rho: Annotated[NotNegative, OnlyIf("optimizer", "gsam")] = 0.01
+    alpha: Annotated[NotNegative, OnlyIf("optimizer", "gsam")] = 0.3
     zca: bool = False
 
     @property

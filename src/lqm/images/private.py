@@ -8,8 +8,9 @@ import torch.nn.functional as F  # noqa: N812
 from torch.utils.data import DataLoader, TensorDataset
 
 from lqm.engine.randomness import derive, generator, seeded
-from lqm.images.evaluation import EvaluationProtocol, fresh_network
+from lqm.images.evaluation import fresh_network
 from lqm.images.networks import Network
+from lqm.images.protocols import EvaluationProtocol
 from lqm.images.sources import ImageSource
 from lqm.utils.errors import ConfigError
 

@@ -6,13 +6,12 @@ import torch
 from torch import Tensor
 
 from lqm.condensed import CondensedImages
-from lqm.condensed.mosaic import compose, expand
-from lqm.engine.randomness import generator
+from lqm.condensed.mosaic import expand
 from lqm.images.augment import AugmentationParameters, augment
+from lqm.images.inits import arranged, noise_init, random_images
 from lqm.images.methods.coresets import ImageCoreset, train_and_choose
 from lqm.images.methods.settings import MatchingSettings
 from lqm.images.problem import ImageProblem
-from lqm.images.sources import pick
 from lqm.methods.batch import Batch
 from lqm.methods.plan import Stage
 from lqm.methods.rules import RULES
@@ -120,16 +119,11 @@ class SyntheticImages(Synthetic):
 
     def _init(self) -> Tensor:
         """Noise, or real images of each class: one in each cell of a mosaic, or one in all of it."""
-        problem, count = self._problem, self._problem.per_class * self._cells**2
-        draws = generator(problem.seed, "start")
+        source, per_class, seed = self._problem.source, self._problem.per_class, self._problem.seed
         if self._settings.init == "noise":
-            shape = problem.classes, problem.per_class, *problem.source.shape
-            return torch.randn(*shape, generator=draws)
+            return noise_init(source, per_class, seed)
         if self._settings.init == "random":
-            chosen = [pick(images, count, draws) for images in problem.source.by_class]
+            chosen = random_images(source, per_class * self._cells**2, seed)
         else:
             chosen = self._chosen or train_and_choose(self._coreset())
-        # A class that has too few images for all cells gives some of them twice.
-        filled = [images[torch.arange(count) % len(images)] for images in chosen]
-        normalised = (problem.source.normalised(images) for images in filled)
-        return torch.stack([compose(images, self._cells) for images in normalised])
+        return arranged(source, chosen, per_class, self._cells)

@@ -57,6 +57,7 @@ class TrainedOnSynthetic(Encoders):
         self._problem, self._spec, self._rounds, self._epochs = problem, spec, rounds, epochs
         self._learning_rate, self._batch, self._augmented = learning_rate, batch, augmented
         self._factory = problem.encoder_factory(spec, readout)
+        self._logits = problem.encoder_factory(spec, Logits)
 
     def at(self, n: int) -> Encoder:
         """The network of a step, fresh at its first update."""
@@ -82,13 +83,14 @@ class TrainedOnSynthetic(Encoders):
         images, labels = shown.inputs.detach(), shown.labels(problem.device)
         optimizer = torch.optim.SGD(self._network.parameters(), lr=self._learning_rate)
         for _ in range(self._epochs):
-            self._network.train()
+            encoder = self._logits.of(self._network.train())
             for chosen in torch.randperm(len(labels), generator=draws).split(self._batch):
                 batch = images[chosen]
                 if self._augmented:
                     batch = augment(batch, draw(problem.source.augmentation, draws, rows=len(chosen)))
                 optimizer.zero_grad()
-                F.cross_entropy(self._network(batch), labels[chosen]).backward()
+                (logits,) = encoder.readouts(batch)
+                F.cross_entropy(logits, labels[chosen]).backward()
                 optimizer.step()
             yield
 
@@ -124,7 +126,6 @@ class TrainedUntilSteady(TrainedOnSynthetic):
             readout=readout,
         )
         self._settings, self._window = settings, settings.accuracy_window
-        self._logits = problem.encoder_factory(settings.network, Logits)
         self._accuracies: list[float] = []
 
     def at(self, n: int) -> Encoder:

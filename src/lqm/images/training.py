@@ -1,5 +1,6 @@
 """Training a network on images, as the field does, and its features and predictions afterwards."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import torch
@@ -32,6 +33,7 @@ def train(
     several: bool = False,
     mixed: float = 0.0,
     compute: Compute | None = None,
+    after_epoch: Callable[[int], None] = lambda epochs: None,
 ) -> None:
     """Train a network on images, which are augmented with parameters of each image's own.
 
@@ -51,12 +53,12 @@ def train(
         several: whether an image undergoes several operations, in place of one.
         mixed: the probability that a batch is mixed by CutMix.
         compute: how the network is run.
+        after_epoch: is told how many epochs are over.
     """
 
     def optimizer(rate: float) -> torch.optim.SGD:
         return torch.optim.SGD(network.parameters(), rate, momentum=momentum, weight_decay=weight_decay)
 
-    network.train()
     device = _device(network)
     encoder = _encoder(network, Logits, compute)
     labels = (labelled.labels if labelled.soft_labels is None else labelled.soft_labels).to(device)
@@ -66,6 +68,7 @@ def train(
     operations = [name for name in source.augmentation if not (mixed and name == "cutout")]
     current = optimizer(learning_rate)
     for epoch in range(epochs + (schedule == "half")):
+        network.train()
         if schedule == "fifths":
             current.param_groups[0]["lr"] = learning_rate * fifths(epoch, epochs)
         for chosen in torch.randperm(len(labels), generator=draws).split(batch):
@@ -88,6 +91,7 @@ def train(
             current.step()
         if schedule == "half" and epoch == epochs // 2 + 1:
             current = optimizer(learning_rate * 0.1)
+        after_epoch(epoch + 1)
 
 
 def fifths(epoch: int, epochs: int) -> float:

@@ -52,3 +52,21 @@ class Lesson(Batch):
             for part in (self.inputs, self.targets)
         )
         return replace(self, inputs=inputs, targets=targets)
+
+
+def class_chunks(sizes: Sequence[int], most: int) -> list[list[int]]:
+    """Classes in order, as many at once as have few enough records together.
+
+    Example:
+        >>> class_chunks([3, 4, 9, 1, 1], most=8)
+        [[0, 1], [2], [3, 4]]
+    """
+    chunks: list[list[int]] = [[]]
+    records = 0
+    for label, size in enumerate(sizes):
+        records += size
+        if chunks[-1] and records > most:
+            chunks.append([])
+            records = size
+        chunks[-1].append(label)
+    return chunks

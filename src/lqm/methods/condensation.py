@@ -104,7 +104,8 @@ class Condensation:
             found.append(losses.detach())
             if losses.sum() > part.threshold:
                 continue
-            losses.sum().backward()
+            # The weights of a network that learns would else get gradients too, for nothing.
+            losses.sum().backward(inputs=self.synthetic.leaves)
             if self._per_class or place == len(target.groups) - 1:
                 self.synthetic.update()
         return torch.cat(found)

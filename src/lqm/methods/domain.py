@@ -15,6 +15,7 @@ from lqm.evaluation.evaluator import Evaluator
 from lqm.methods.problem import Problem
 from lqm.methods.spec import MethodSpec
 from lqm.recipes import Recipe
+from lqm.utils.errors import DataError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +59,7 @@ class Prepared:
         settings: of the method, as they are recorded where that differs.
         compute: how networks are run, for the environment.
         notes: what the user should know, a line each.
+        augmentation: the operations that records undergo while they are matched.
         lengths: of a condensed set, by class, how long its features are beside the real ones, if that counts.
     """
 
@@ -66,6 +68,7 @@ class Prepared:
     settings: Mapping[str, Any]
     compute: Mapping[str, Any]
     notes: tuple[str, ...]
+    augmentation: tuple[str, ...] = ()
     lengths: Callable[[Any], Sequence[Any]] | None = None
 
 
@@ -108,3 +111,18 @@ class Domain:
     all_records: Callable[[Any], int]
     evaluator: Evaluator
     auditor: Auditor
+
+
+def require_per_class(per_class: int, source: Any, records: str) -> int:
+    """The budget, if every class of a source has as many training records; `records` is what these are.
+
+    Raises:
+        DataError: naming the smallest class.
+    """
+    count, name = min(zip(source.train.labels.bincount().tolist(), source.class_names, strict=True))
+    if count < per_class:
+        raise DataError(
+            f"class '{name}' of '{source.name}' has {count} training {records}, fewer than "
+            f"per_class = {per_class}; ask for at most {count}"
+        )
+    return per_class

@@ -1,14 +1,18 @@
 """A condensation that is ready to begin, whatever it condenses, and the one way to run it."""
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from lqm.condensed import CondensedSet
 from lqm.distances import DISTANCES, Distance
-from lqm.engine import Config, Method, RunFolder, run
+from lqm.engine import Config, Method, Metrics, RunFolder, run
+from lqm.engine.forecast import begin_peak, peak_memory
 from lqm.engine.loop import PeriodicEvaluation
 from lqm.utils.errors import ConfigError
 from lqm.utils.log import warn
@@ -65,16 +69,36 @@ class Following:
         checkpoint_seconds: time between checkpoints.
         evaluation: evaluates the set along the way.
         tensorboard: whether to write event files to the run folder.
+        callback: called after each step with its number, from 1, and what is logged of it; True ends the run.
     """
 
     show_progress: bool = True
     checkpoint_seconds: float = 10.0
     evaluation: PeriodicEvaluation | None = None
     tensorboard: bool = False
+    callback: Callable[[int, Metrics], object] | None = None
+
+
+class _Listener:
+    """Keeps what is logged of a run without a folder, and asks the user's callback whether to go on."""
+
+    def __init__(self, callback: Callable[[int, Metrics], object] | None, *, keep: bool) -> None:
+        self._callback, self._keep = callback, keep
+        self.logged: list[Metrics] = []
+        self.ended_after: int | None = None
+
+    def __call__(self, step: int, metrics: Metrics) -> bool:
+        if self._keep:
+            self.logged.append({"step": step - 1, **metrics})
+        answer = self._callback(step, dict(metrics)) if self._callback else None
+        # What else a function happens to return, such as the list that it adds to, is no request to end.
+        if isinstance(answer, bool | np.bool_) and answer:
+            self.ended_after = step
+        return self.ended_after is not None
 
 
 def learn(plan: Plan, folder: RunFolder | None, following: Following) -> CondensedSet:
-    """Run a plan to its last step, from where it was stopped before."""
+    """Run a plan to its last step, or to that at which the callback ends it, from where it was stopped."""
     if following.show_progress:
         for line in plan.notes:
             warn(line)
@@ -82,13 +106,15 @@ def learn(plan: Plan, folder: RunFolder | None, following: Following) -> Condens
         "checkpoint_seconds": following.checkpoint_seconds,
         "show_progress": following.show_progress,
     }
-    seconds = 0.0
+    seconds, cpu, resumed = 0.0, time.process_time(), _begun(folder)
+    begin_peak()
     if plan.experts:
         plan.experts()
-    if plan.init and not _begun(folder):
+    if plan.init and not resumed:
         with _init_folder(folder, plan) as place:
             seconds = run(plan.init.method, plan.init.steps, place, name=plan.init.title, **shown)
         plan.init.then()
+    listener = _Listener(following.callback, keep=folder is None)
     seconds += run(
         plan.method,
         plan.steps,
@@ -96,9 +122,15 @@ def learn(plan: Plan, folder: RunFolder | None, following: Following) -> Condens
         name=plan.title,
         evaluation=following.evaluation,
         tensorboard=following.tensorboard,
+        callback=listener,
         **shown,
     )
-    return plan.result(seconds=round(seconds, 3))
+    cost: dict[str, Any] = {"seconds": round(seconds, 3), "peak_memory": peak_memory()}
+    if not resumed:
+        cost["cpu_seconds"] = round(time.process_time() - cpu, 3)
+    if listener.ended_after is not None:
+        cost["steps"] = listener.ended_after
+    return replace(plan.result(**cost), logged=tuple(listener.logged))
 
 
 def _begun(folder: RunFolder | None) -> bool:
@@ -148,5 +180,16 @@ def titled(method: str, distance: Distance | None) -> str:
 
 
 def as_text(settings: Mapping[str, Any]) -> str:
-    """Settings as the user would write them."""
-    return ", ".join(f"{name}={value}" for name, value in settings.items())
+    """Settings as the user would write them.
+
+    Example:
+        >>> as_text({"steps": 20, "zca": True, "augmentation": ("crop", "flip")})
+        'steps=20, zca=true, augmentation=crop,flip'
+    """
+    return ", ".join(f"{name}={_value_as_text(value)}" for name, value in settings.items())
+
+
+def _value_as_text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)

@@ -37,7 +37,7 @@ class MethodSpec:
             can't use a sketch.
         live_settings: settings that have no part in a condensation by a sketch.
         experts: the experts that it needs, by its settings; None if it needs none.
-        compiles: whether its networks can be compiled.
+        compiles: whether its networks are compiled where that pays.
         distance: what it matches by if no distance is given.
         scheduled: whether its steps depend on how many there are to be, so that a run can't be made longer.
     """

@@ -119,6 +119,11 @@ class Synthetic(ABC):
         """The choice of the init, if that takes steps of its own."""
         return None
 
+    @property
+    def leaves(self) -> list[Tensor]:
+        """The tensors that are learned."""
+        return [learnable.tensor for learnable in self.learnables]
+
     def begin_step(self, step: int) -> None:
         """Get ready for the updates of a step."""
         for learnable in self.learnables:

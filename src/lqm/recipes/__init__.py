@@ -16,8 +16,8 @@ from typing import Any
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
 
-# The file of recipes for graphs, and the name that stands for the exact recipe of a method and budget.
-GRAPHS, PAPER = "graphs", "paper"
+# The recipes for graphs and for tables, and the name that stands for the exact recipe of a method and budget.
+GRAPHS, TABLES, PAPER = "graphs", "tables", "paper"
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,23 @@ def recipe_sources() -> list[str]:
     )
 
 
+def chosen_recipe(
+    source: str, name: str | None, method: str | None, per_class: int | None, *, cpu: bool
+) -> Recipe:
+    """The recipe of that name, or the one that suits method and budget: dm and 10 unless they are given.
+
+    Raises:
+        ConfigError: if there is none of that name, or it is for another method or budget.
+    """
+    if name is not None and name != PAPER:
+        return named_recipe(source, name, method, per_class)
+    method, wanted = method or "dm", 10 if per_class is None else per_class
+    fitting = (
+        paper_recipe(source, method, wanted) if name else fitting_recipe(source, method, wanted, cpu=cpu)
+    )
+    return replace(fitting, per_class=wanted)
+
+
 def named_recipe(source: str, name: str, method: str | None = None, per_class: int | None = None) -> Recipe:
     """The recipe of a source by its name.
 
@@ -163,4 +180,4 @@ def _sources_with_papers() -> list[str]:
 
 
 def _in_words(source: str) -> str:
-    return {"own": "images of your own", GRAPHS: "a graph"}.get(source, source)
+    return {"own": "images of your own", GRAPHS: "a graph", TABLES: "a table"}.get(source, source)

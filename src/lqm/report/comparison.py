@@ -41,9 +41,19 @@ def comparison_tables(sets: Sequence[CondensedSet]) -> Iterator[Table | str]:
     Runs that differ by their seed alone share a row. Where there are several seeds, the differences of pairs
     follow, and at last how to read these.
     """
+    return _with_differences(map(_table, ordered_comparisons(sets)))
+
+
+def ordered_comparisons(sets: Sequence[CondensedSet]) -> list[Comparison]:
+    """What shares a table, in the order of the tables."""
     for condensed in sets:
         refuse_memory(condensed.manifest)
-    return _with_differences(map(_table, sorted(comparisons(sets), key=_place)))
+    return sorted(comparisons(sets), key=_place)
+
+
+def ordered_repeats(found: Comparison) -> list[Repeats]:
+    """The rows of a table, in their order."""
+    return sorted(found.repeats, key=_order)
 
 
 def stream_tables(folders: Sequence[Path]) -> Iterator[Table | str]:
@@ -51,11 +61,16 @@ def stream_tables(folders: Sequence[Path]) -> Iterator[Table | str]:
 
     The differences of pairs of repeats follow as in `comparison_tables`.
     """
+    return _with_differences(map(_stream_table, streams_by_tasks(folders)))
+
+
+def streams_by_tasks(folders: Sequence[Path]) -> list[dict[Path, Result]]:
+    """Results by folder, those on the same tasks together, in the order of the tables."""
     tables: defaultdict[str, dict[Path, Result]] = defaultdict(dict)
     for folder in folders:
         result = read_stream(folder)
         tables[tasks_of(result)][folder] = result
-    return _with_differences(_stream_table(results) for _, results in sorted(tables.items()))
+    return [results for _, results in sorted(tables.items())]
 
 
 def _with_differences(tables: Iterable[tuple[Table, list[Side]]]) -> Iterator[Table | str]:
@@ -72,7 +87,7 @@ def _with_differences(tables: Iterable[tuple[Table, list[Side]]]) -> Iterator[Ta
 
 
 def _table(found: Comparison) -> tuple[Table, list[Side]]:
-    runs = sorted(found.repeats, key=_order)
+    runs = ordered_repeats(found)
     size = "per\nclass" if "per_class" in runs[0].manifest else "budget"
     header = ("method", "distance", size, *_COLUMNS)
     different = what_differs([run.manifest for run in runs])

@@ -7,9 +7,9 @@ from rich.table import Table
 from torch import Tensor
 
 from lqm.evaluation.accuracy_matrix import AccuracyMatrices
-from lqm.report.figures.streams import matrix_figure
-from lqm.report.figures.style import house_style, plain, save
 from lqm.report.tables import plain_table
+from lqm.utils.errors import ConfigError
+from lqm.utils.log import warn
 
 # So many tasks fit into 80 columns, and so many with names of columns in one line.
 _WIDEST, _ONE_LINE = 8, 6
@@ -34,6 +34,11 @@ def continual_table(result: Result) -> Table:
 
 
 def heat_map(matrix: Tensor, path: Path, title: str) -> None:
-    """Write an accuracy matrix, [K, K], as PNG, and as SVG beside it."""
+    """Write an accuracy matrix, [K, K], as PNG, and as SVG beside it; without matplotlib, warn instead."""
+    try:
+        from lqm.report.figures.streams import matrix_figure
+        from lqm.report.figures.style import house_style, plain, save
+    except ConfigError as error:
+        return warn(f"no heat map: {error}")
     with house_style():
         save(matrix_figure(matrix, plain(title, 200)), path.with_suffix(""))

@@ -18,7 +18,7 @@ from lqm.utils.numbers import whole_numbers
 # Options of a cell that tell it from others, whether or not they are given as lists.
 _ALWAYS = ("source", "method", "distance", "per_class", "budget")
 _MOST = 100_000
-_EVALUATION = ("protocol", "networks", "repeats", "baselines")
+_EVALUATION = ("protocol", "networks", "repeats", "test_every", "baselines")
 # Options of a cell that its bank has too: what the records are, and by which networks they are looked at.
 _RECORDS = ("source", "size", "test_fraction", "augmentation", "features", "split", "normalise_features")
 _TASKS = ("classes_per_task", "order", "order_seed", "remainder", "inter_task_edges", "split_seed")

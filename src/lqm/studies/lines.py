@@ -57,7 +57,9 @@ class CellLine:
         commit: of the software; empty outside of a repository.
         environment: versions, machine and threads.
         records: that the networks were trained on.
-        seconds: of the `bank` it shares with others, of `condense` and of `evaluate`.
+        seconds: of the `bank` it shares with others, of `condense` and of `evaluate`; `cpu` is what
+            condensing took of all cores, which other work on the machine hardly changes.
+        memory: bytes that the process had at most while it condensed.
         protocol: of the evaluation, in words.
         scores: by kind of network, the accuracy of every network; of a stream, the average accuracy.
         baselines: the accuracy of every network that was trained on real records, by how these were chosen.
@@ -80,6 +82,7 @@ class CellLine:
     steps: int = 0
     records: int = 0
     seconds: dict[str, Seconds] = field(default_factory=dict)
+    memory: Annotated[int, Field(ge=0)] | None = None
     protocol: str = ""
     scores: dict[str, Shares] = field(default_factory=dict)
     baselines: dict[str, Shares] = field(default_factory=dict)

@@ -34,14 +34,17 @@ class Comparison:
     unlike: tuple[str, ...] = ()
 
 
-def comparisons(lines: Sequence[CellLine]) -> list[Comparison]:
-    """Every comparison of a study, as its head asks for them; sides without a common seed are left out."""
+def comparisons(lines: Sequence[CellLine], against: str | None = None) -> list[Comparison]:
+    """Every comparison of a study, as its head asks for them, or against another side.
+
+    Sides without a common seed are left out.
+    """
     found = []
     for group, sides in _groups(ordered(done(lines))):
-        axis, against = sides[0].study.axis, sides[0].study.against
-        base = {line.seed: line for line in sides if str(line.axes.get(axis)) == against}
+        axis, other_side = sides[0].study.axis, against or sides[0].study.against
+        base = {line.seed: line for line in sides if str(line.axes.get(axis)) == other_side}
         for value in dict.fromkeys(line.axes[axis] for line in sides if axis in line.axes):
-            if str(value) == against:
+            if str(value) == other_side:
                 continue
             own = {line.seed: line for line in sides if line.axes.get(axis) == value}
             pairs = [(line, base[seed]) for seed, line in own.items() if seed in base]
@@ -55,7 +58,7 @@ def comparisons(lines: Sequence[CellLine]) -> list[Comparison]:
                     named = {"network": network} if len(networks) > 1 else {}
                     unlike = tuple(dict.fromkeys(name for pair in both for name in _unlike(axis, *pair)))
                     found.append(
-                        Comparison(group | named, axis, value, against, Paired(differences), 1.0, unlike)
+                        Comparison(group | named, axis, value, other_side, Paired(differences), 1.0, unlike)
                     )
     adjusted = holm([each.paired.p for each in found])
     return [replace(each, holm=p) for each, p in zip(found, adjusted, strict=True)]

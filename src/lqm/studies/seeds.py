@@ -52,6 +52,12 @@ class Cells:
         return median(own) if own else None
 
     @property
+    def memory(self) -> float | None:
+        """Bytes that a process had at most while it condensed, the median over the seeds."""
+        own = [line.memory for line in self.lines if line.memory is not None]
+        return median(own) if own else None
+
+    @property
     def paper(self) -> float | None:
         """The accuracy in percent that a paper reports."""
         return next((line.paper for line in self.lines if line.paper is not None), None)

@@ -33,12 +33,21 @@ __all__ = ["all_tables", "difference_table", "facts", "failure_table", "render",
 TUNED = "Tuned settings were chosen on validation records"
 
 
-def score_table(lines: Sequence[CellLine]) -> Table:
-    """A row for every combination of the axes, with mean and sample standard deviation over the seeds."""
+def score_table(lines: Sequence[CellLine], *, with_facts: bool = True) -> Table:
+    """A row for every combination of the axes, with mean and sample standard deviation over the seeds.
+
+    Without `facts`, which then stand elsewhere, it does not say how it was measured.
+    """
     rows = cells_of(lines)
     column = partial(_column, rows)
-    training = bool(lines) and counts_training(lines[0].study)
+    methods = bool(lines) and counts_training(lines[0].study)
+    costs = (
+        column("CPU seconds", lambda row: row.seconds("cpu"), SECONDS),
+        column("evaluation seconds", lambda row: row.seconds("evaluate"), SECONDS),
+        column("peak MB", lambda row: row.memory and round(row.memory / 1e6), COUNT),
+    )
     baselines = dict.fromkeys(name for row in rows for line in row.lines for name in line.baselines)
+    protocol = column("protocol", lambda row: _several(map(_protocol_name, row.lines)), folds=True)
     columns = (
         *axis_columns([row.axes for row in rows], last=lines[0].study.axis if lines else ""),
         *_accuracy_columns(rows),
@@ -49,11 +58,12 @@ def score_table(lines: Sequence[CellLine]) -> Table:
         column("networks", lambda row: _several(line.networks for line in row.lines), NUMBERS, folds=True),
         column("seconds", lambda row: row.seconds(), SECONDS),
         column("bank seconds", lambda row: row.seconds("bank"), SECONDS),
-        *([column("evaluation seconds", lambda row: row.seconds("evaluate"), SECONDS)] if training else []),
+        *(costs if methods else ()),
         column("tuned", lambda row: row.tuned),
-        column("protocol", lambda row: _several(map(_protocol_name, row.lines)), folds=True),
+        *([protocol] if with_facts or len({*protocol.values}) > 1 else []),
     )
-    return Table(_title("Scores", lines), columns, tuple(_score_notes(rows, lines)))
+    notes = (*_score_notes(rows, lines), *(_fact_notes(lines) if with_facts else ()))
+    return Table(_title("Scores", lines), columns, notes)
 
 
 def difference_table(found: Sequence[Comparison], title: str = "Differences") -> Table:
@@ -155,11 +165,16 @@ def _score_notes(rows: Sequence[Cells], lines: Sequence[CellLine]) -> Iterator[s
         yield "Seconds are those of condensing; those of the bank are shared by the cells that use it."
     elif any(row.seconds() for row in rows):
         yield "Seconds are those of condensing."
+    if lines and counts_training(lines[0].study) and any(row.memory for row in rows):
+        yield "Peak MB is the most memory that the process had while it condensed, with all it had loaded."
     if any(row.tuned for row in rows):
         axis = rows[0].lines[0].study.axis
         sides = {(key_of(without(row.axes, axis)), row.tuned is None) for row in rows}
         equally = len(sides) == len({group for group, _ in sides})
         yield f"{TUNED}, equally for every {axis}." if equally else f"{TUNED}; not all cells were tuned."
+
+
+def _fact_notes(lines: Sequence[CellLine]) -> Iterator[str]:
     known = facts(lines)
     if protocol := known.pop("protocol", None):
         yield f"Protocol: {protocol}."

@@ -2,6 +2,7 @@
 
 import ctypes
 import sys
+from collections.abc import Callable
 
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
 # glibc takes a threshold of at most 32 MiB on some versions, and any on others.
@@ -19,12 +20,26 @@ def tune_allocator() -> bool:
         >>> tune_allocator() in (True, False)
         True
     """
-    if not sys.platform.startswith("linux"):
-        return False
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (OSError, AttributeError):
+    mallopt = _glibc("mallopt")
+    if mallopt is None:
         return False
     settings = [(_M_TRIM_THRESHOLD, 2**31 - 1), (_M_TOP_PAD, 2**28)]
     kept = any(mallopt(_M_MMAP_THRESHOLD, size) for size in _LARGEST)
     return kept and all(mallopt(name, value) for name, value in settings)
+
+
+def release_memory() -> None:
+    """Hand what is free back to the system, so that its counts are of what is used; glibc only."""
+    if malloc_trim := _glibc("malloc_trim"):
+        malloc_trim(0)
+
+
+def _glibc(name: str) -> Callable[..., int] | None:
+    """A function of the C library, if that is glibc."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        found: Callable[..., int] = getattr(ctypes.CDLL(None), name)
+    except (OSError, AttributeError):
+        return None
+    return found

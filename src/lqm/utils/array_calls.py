@@ -1,7 +1,7 @@
 """What a pickle of arrays may call, each in place of the function or type that it names."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -31,11 +31,11 @@ def expect(value: Any, kind: type) -> Any:
     return value
 
 
-def function_of(name: str) -> Callable[..., Any]:
+def function_of(name: str, functions: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:
     """What stands for a function or type, by its module and name."""
-    if name not in FUNCTIONS:
+    if name not in functions:
         raise RefusedError(f"'{shown(name.replace(' ', '.'))}'")
-    return FUNCTIONS[name]
+    return functions[name]
 
 
 def _text(name: Any) -> str:

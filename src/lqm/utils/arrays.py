@@ -6,7 +6,7 @@ these: all else is refused.
 """
 
 import pickletools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,41 +38,48 @@ def read_arrays(path: Path) -> Any:
         DataError: when the file is damaged, asks for anything else, or makes more than fits into the limit
             of memory.
     """
-    machine = _Machine(path)
+    return taken_apart(Machine(path), lambda: read_whole(path))
+
+
+def taken_apart(machine: "Machine", content: Callable[[], bytes]) -> Any:
+    """What the steps of a pickle make of plain values, as far as a machine takes them."""
     try:
-        for opcode, argument, _ in pickletools.genops(machine.content()):
-            machine.step(opcode.name, argument)
+        machine.run(content())
         return machine.result()
     except RefusedError as error:
         raise DataError(
-            f"{path} asks for {error}, which arrays don't need and which was not run; fetch the file again "
-            "from where it was published"
+            f"{machine.path} asks for {error}, which {machine.makes} don't need and which was not run; "
+            f"{machine.remedy}"
         ) from None
     except (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise DataError(f"{path} is damaged or cut off ({shown(reason(error))}); fetch it again") from error
+        why = shown(reason(error))
+        raise DataError(f"{machine.path} is damaged or cut off ({why}); fetch it again") from error
 
 
-class _Machine:
+class Machine:
     """The stack, the stacks below the marks, the memo, and the bytes that were taken so far."""
 
+    functions: Mapping[str, Callable[..., Any]] = FUNCTIONS
+    makes, remedy = "arrays", "fetch the file again from where it was published"
+
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._taken, self._limit = 0, max_memory()
         self.stack: list[Any] = []
         self._below: list[list[Any]] = []
         self._memo: dict[int, Any] = {}
 
-    def content(self) -> bytes:
-        """The bytes of the file."""
-        content = read_whole(self._path)
+    def run(self, content: bytes) -> None:
+        """Do all steps of a program."""
         self._take(len(content))
-        return content
+        for opcode, argument, _ in pickletools.genops(content):
+            self.step(opcode.name, argument)
 
     def result(self) -> Any:
         """What the program has made."""
         made = self.stack[-1]
         parts = made.state if isinstance(made, SparseState) else made
-        check_nesting(parts, f"the content of {self._path}")
+        check_nesting(parts, f"the content of {self.path}")
         return made
 
     def step(self, name: str, argument: Any) -> None:
@@ -91,11 +98,12 @@ class _Machine:
         elif name in _EMPTY:
             self.stack.append(_EMPTY[name]())
         elif name in _TUPLES:
-            self.stack.append(tuple(self._pop(_TUPLES[name])))
+            self.stack.append(tuple(self.pop(_TUPLES[name])))
         elif name not in ("PROTO", "FRAME", "STOP"):
-            self._other_step(name, argument)
+            self.other_step(name, argument)
 
-    def _other_step(self, name: str, argument: Any) -> None:
+    def other_step(self, name: str, argument: Any) -> None:
+        """Do a step that is more than a value."""
         match name:
             case "MARK":
                 self._below.append(self.stack)
@@ -110,27 +118,27 @@ class _Machine:
                 items = self._pop_to_mark()
                 self.stack.append(_CONTAINERS[name](items))
             case "APPEND" | "APPENDS":
-                items = self._pop(1) if name == "APPEND" else self._pop_to_mark()
+                items = self.pop(1) if name == "APPEND" else self._pop_to_mark()
                 expect(self.stack[-1], list).extend(items)
             case "SETITEM" | "SETITEMS":
-                items = self._pop(2) if name == "SETITEM" else self._pop_to_mark()
+                items = self.pop(2) if name == "SETITEM" else self._pop_to_mark()
                 expect(self.stack[-1], dict).update(_dictionary(items))
             case "GLOBAL":
-                self.stack.append(function_of(argument))
+                self.stack.append(function_of(argument, self.functions))
             case "STACK_GLOBAL":
-                self.stack.append(function_of(" ".join(self._pop(2))))
+                self.stack.append(function_of(" ".join(self.pop(2)), self.functions))
             case "REDUCE":
-                function, arguments = self._pop(2)
-                if not any(function is known for known in FUNCTIONS.values()):
+                function, arguments = self.pop(2)
+                if not any(function is known for known in self.functions.values()):
                     raise RefusedError("a call of something that is no function")
                 self._take_copies(arguments)
                 self.stack.append(function(*arguments))
             case "NEWOBJ":
-                kind, arguments = self._pop(2)
+                kind, arguments = self.pop(2)
                 self._take_copies(arguments)
                 self.stack.append(new_sparse(kind, *arguments))
             case "BUILD":
-                state = self._pop(1)[0]
+                state = self.pop(1)[0]
                 if isinstance(state, dict):
                     self._take(_STEP * len(state))
                 else:
@@ -142,7 +150,7 @@ class _Machine:
     def _take(self, size: int) -> None:
         self._taken += size
         if self._taken > self._limit:
-            require_memory(self._taken, f"the content of {self._path}")
+            require_memory(self._taken, f"the content of {self.path}")
 
     def _take_copies(self, arguments: Any) -> None:
         """Count what a call makes of its arguments, which may be strings that are used again and again."""
@@ -150,7 +158,8 @@ class _Machine:
             raise RefusedError("a call with other arguments than a few")
         self._take(sum(map(_length, arguments)))
 
-    def _pop(self, count: int) -> list[Any]:
+    def pop(self, count: int) -> list[Any]:
+        """The last values of the stack."""
         items = self.stack[-count:]
         if len(items) < count:
             raise IndexError("a value is missing")

@@ -7,11 +7,7 @@ believes all of this; here it is compared with the size of the file and with the
 import contextlib
 import io
 import math
-import os
-import struct
-import tokenize
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -19,46 +15,18 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from lqm.utils.archives import UNREADABLE, Array, DamagedError, cause_of, fill, member_of, opened
 from lqm.utils.errors import DataError
 from lqm.utils.limits import require_memory
-from lqm.utils.sentences import reason
 from lqm.utils.terminal import shown
 
-Array = np.ndarray[Any, Any]
-
-# Encryption and deep headers are RuntimeErrors; the others come of archives and headers that are damaged.
-_UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    tokenize.TokenError,
-    struct.error,
-    ArithmeticError,
-    EOFError,
-    LookupError,
-    OSError,
-    RuntimeError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-)
 _AGAIN = "fetch or write the file again"
 _PLAIN = "save plain arrays by numpy.savez"
-# How NumPy compresses. The others of zip are decompressed without a bound.
-_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-# The most bytes that one byte of a member can become by deflate, and what a tiny one may have besides.
-_DEFLATE_RATIO, _DEFLATE_SLACK = 1032, 1024
-# The memory that the entry of a member takes, for each of its bytes in the file.
-_ENTRY_RATIO = 16
 _HEADER = 10_000
-_CHUNK = 2**18
 # The memory of a string of Python besides its characters, and of a place for it.
 _STRING = 96
 _NAMES_SHOWN = 20
 _LENGTHS = {(1, 0): (2, npy.read_array_header_1_0), (2, 0): (4, npy.read_array_header_2_0)}
-
-
-class _DamagedError(ValueError):
-    """A member that is not what it says of itself."""
 
 
 class Arrays:
@@ -88,13 +56,17 @@ class Arrays:
         """
         if key not in self.keys:
             raise DataError(f"{self.path} holds {listed(self.keys)}; '{key}' is missing")
-        try:
-            with _opened(self.path) as archive:
-                return self._read(archive, key)
-        except _UNREADABLE as error:
-            raise DataError(
-                f"'{key}' of {self.path} can't be read as an array of .npz ({_cause(error)}); {_AGAIN}"
-            ) from error
+        with _reading(self.path, key) as archive:
+            return self._read(archive, key)
+
+    def layout(self, known: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+        """The first of the known sets of keys that are all there; DataError if none is."""
+        sets = [*known]
+        found = next((keys for keys in sets if self.keys >= set(keys)), None)
+        if found is None:
+            accepted = "; or ".join(", ".join(keys) for keys in sets)
+            raise DataError(f"{self.path} holds {listed(self.keys)}; it should hold {accepted}")
+        return found
 
     def _read(self, archive: zipfile.ZipFile, key: str) -> Array:
         member = _member(archive, key, self.path.stat().st_size)
@@ -108,11 +80,11 @@ class Arrays:
                 raise DataError(f"{place} holds objects or records and no plain values; {_PLAIN}")
             size = _size(shape, kind)
             if member.file_size != start + size:
-                raise _DamagedError(f"it has {member.file_size} bytes and should have {start + size}")
+                raise DamagedError(f"it has {member.file_size} bytes and should have {start + size}")
             self._taken[key] = size
             require_memory(sum(self._taken.values()), f"{place} with the arrays that were read before")
             content = np.empty(size, np.uint8)
-            _fill(file, content)
+            fill(file, content)
         array = content.view(kind)
         return array.reshape(shape[::-1]).T if by_columns else array.reshape(shape)
 
@@ -120,10 +92,17 @@ class Arrays:
 def keys_of(path: Path) -> frozenset[str]:
     """The names of the arrays in a file; DataError when it can't be opened as `.npz`."""
     try:
-        with _opened(path) as archive:
+        with opened(path) as archive:
             return frozenset(name.removesuffix(".npy") for name in archive.namelist())
-    except _UNREADABLE as error:
-        raise DataError(f"{path} can't be read as .npz ({_cause(error)}); {_AGAIN}") from error
+    except UNREADABLE as error:
+        raise DataError(f"{path} can't be read as .npz ({cause_of(error)}); {_AGAIN}") from error
+
+
+def shape_of(path: Path, key: str) -> tuple[int, ...] | None:
+    """The shape that the header of an array claims; None for no array, DataError if it can't be read."""
+    with _reading(path, key) as archive, archive.open(_member(archive, key, path.stat().st_size)) as file:
+        header = _header(file)
+        return header and header[0]
 
 
 def listed(keys: Iterable[str]) -> str:
@@ -158,43 +137,21 @@ def strings_of(array: Array, what: str) -> tuple[str, ...]:
     return tuple(bytes(name).decode(errors="replace") for name in array)
 
 
-def _cause(error: Exception) -> str:
-    return shown(reason(error))
-
-
-class _CarefulFile(io.FileIO):
-    """A file that asks for memory before a piece of it is read, as long as it is to be careful."""
-
-    careful = True
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """As any file."""
-        if size is None or size < 0:
-            size = max(os.fstat(self.fileno()).st_size - self.tell(), 0)
-        if self.careful:
-            require_memory(_ENTRY_RATIO * size, f"the list of the arrays of {self.name!s}")
-        return super().read(size)
+def _member(archive: zipfile.ZipFile, key: str, size: int) -> zipfile.ZipInfo:
+    name = f"{key}.npy"
+    return member_of(archive, name if name in set(archive.namelist()) else key, size)
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """An archive; the list of its members may be as long as the file, and is read at once."""
-    with _CarefulFile(os.fspath(path)) as file, zipfile.ZipFile(file) as archive:
-        file.careful = False
-        yield archive
-
-
-def _member(archive: zipfile.ZipFile, key: str, size: int) -> zipfile.ZipInfo:
-    names = set(archive.namelist())
-    member = archive.getinfo(f"{key}.npy" if f"{key}.npy" in names else key)
-    if member.flag_bits & 0x1:
-        raise _DamagedError("it is encrypted")
-    if member.compress_type not in _COMPRESSIONS:
-        raise _DamagedError("its compression is none that NumPy writes")
-    packed = min(member.compress_size, size)
-    if member.file_size > _DEFLATE_RATIO * packed + _DEFLATE_SLACK:
-        raise _DamagedError(f"it claims {member.file_size} bytes, more than its {packed} compressed can hold")
-    return member
+def _reading(path: Path, key: str) -> Iterator[zipfile.ZipFile]:
+    """An archive, of which one array is read; DataError names it if that fails."""
+    try:
+        with opened(path) as archive:
+            yield archive
+    except UNREADABLE as error:
+        raise DataError(
+            f"'{key}' of {path} can't be read as an array of .npz ({cause_of(error)}); {_AGAIN}"
+        ) from error
 
 
 def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any], int] | None:
@@ -204,33 +161,20 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]
         return None
     version = npy.read_magic(io.BytesIO(magic))
     if version not in _LENGTHS:
-        raise _DamagedError(f"a header of version {version[0]}.{version[1]} is not known")
+        raise DamagedError(f"a header of version {version[0]}.{version[1]} is not known")
     digits, parse = _LENGTHS[version]
     length = file.read(digits)
     count = int.from_bytes(length, "little")
     if count > _HEADER:
-        raise _DamagedError(f"its header has {count} bytes, more than {_HEADER}")
+        raise DamagedError(f"its header has {count} bytes, more than {_HEADER}")
     shape, by_columns, kind = parse(io.BytesIO(length + file.read(count)))
     return shape, by_columns, kind, len(magic) + digits + count
 
 
 def _size(shape: tuple[int, ...], kind: np.dtype[Any]) -> int:
     if min(shape, default=0) < 0:
-        raise _DamagedError("its shape is negative")
+        raise DamagedError("its shape is negative")
     count = math.prod(shape)
     if count and not kind.itemsize:
-        raise _DamagedError("its values have no bytes")
+        raise DamagedError("its values have no bytes")
     return count * kind.itemsize
-
-
-def _fill(file: IO[bytes], content: Array) -> None:
-    """Read as many bytes as there is room for; the read after the last one makes the checksum be compared."""
-    done = 0
-    while done < len(content):
-        piece = file.read(min(_CHUNK, len(content) - done))
-        if not piece:
-            raise EOFError("it is cut off")
-        content[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
-        done += len(piece)
-    if file.read(1):
-        raise _DamagedError("it is longer than it should be")

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from lqm.utils.errors import ArtifactError
-from lqm.utils.files import open_regular
+from lqm.utils.files import open_regular, temporary_file
 from lqm.utils.limits import require_memory
 
 _DTYPES = {
@@ -149,6 +149,22 @@ def write_tensors(file: BinaryIO, tensors: Mapping[str, Tensor], metadata: Mappi
     for _, tensor in ordered:
         flat = tensor.detach().cpu().contiguous().flatten()
         file.write(flat.view(torch.uint8).numpy().data)
+
+
+def save_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write tensors to a file, whole or not at all.
+
+    Raises:
+        ArtifactError: when it can't be written.
+    """
+    try:
+        with temporary_file(path.parent, path.name) as (temporary, file):
+            write_tensors(file, tensors, {})
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(temporary, path)
+    except OSError as error:
+        raise ArtifactError(f"{path} could not be written: {error.strerror}; choose another place") from error
 
 
 def _place(entry: Mapping[str, Any], begin: int, size: int) -> _Place:

@@ -30,7 +30,8 @@ def small_graph(classes=6, each=14, features=10, edges=240, seed=0, names=None):
 
 
 def run(source=None, **options):
-    arguments = {"method": "cat", "budget": 5, "settings": TINY, "device": "cpu", "show_progress": False}
+    arguments = {"method": "cat", "budget": 5, "repeats": 1, "settings": TINY}
+    arguments |= {"device": "cpu", "show_progress": False}
     return continual(source or small_graph(), **{**arguments, **options})
 
 

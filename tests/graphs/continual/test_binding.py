@@ -24,6 +24,7 @@ def learn(out, seed=0):
         device="cpu",
         settings=SETTINGS,
         show_progress=False,
+        repeats=1,
     )
 
 

@@ -53,9 +53,8 @@ def learned(source, way, folder, **options):
     if method not in ("finetuning", "joint"):
         options["budget"] = 5
     settings |= {"epochs": 25, "classifier_rate": 0.03} | options.pop("settings", {})
-    return continual(
-        source, method=method, settings=settings, out=folder, device="cpu", show_progress=False, **options
-    )
+    options |= {"repeats": 1, "device": "cpu", "show_progress": False}
+    return continual(source, method=method, settings=settings, out=folder, **options)
 
 
 def tasks_of(source, way):

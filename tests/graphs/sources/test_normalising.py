@@ -87,10 +87,10 @@ def test_a_set_is_evaluated_on_features_as_it_was_condensed_from(write, random, 
     again = load_graph(**made.manifest["origin"] | {"source": path})
     assert again.graph.features.sum(dim=1).sub(1).abs().lt(1e-5).sum() == 18
     assert made.manifest["source"]["fingerprint"] == again.fingerprint
-    lqm.evaluate(run, protocol="graph-quick", show_progress=False)
+    lqm.evaluate(run, protocol="graph-quick", show_progress=False, baselines=())
     plain = load_graph(path)
     with pytest.raises(DataError, match="features"):
-        lqm.evaluate(run, source=plain, protocol="graph-quick", show_progress=False)
+        lqm.evaluate(run, source=plain, protocol="graph-quick", show_progress=False, baselines=())
     with pytest.raises(ConfigError, match="fingerprint"):
         lqm.condense(path, **options)
 
@@ -104,6 +104,7 @@ def test_every_task_of_a_stream_has_normalised_features(write, random):
         normalise_features=True,
         settings={"epochs": 1, "features": "own"},
         show_progress=False,
+        repeats=1,
     )
     assert found.origin["normalise_features"] is True
     source = load_graph(**found.origin)

@@ -108,7 +108,7 @@ def test_the_karate_club_is_condensed_and_learned_by_tasks():
     tiny = {"steps": 2, "width": 8}
     made = lqm.condense(club, split="random", budget=4, settings=tiny, show_progress=False)
     assert made.features.shape == (4, 34)
-    found = lqm.continual(club[0], budget=2, settings={**tiny, "epochs": 2}, show_progress=False)
+    found = lqm.continual(club[0], budget=2, settings={**tiny, "epochs": 2}, show_progress=False, repeats=1)
     assert found.matrices.shape == (1, 2, 2)
 
 

@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 import torch
-import torch.nn.functional as F  # noqa: N812
 
 import lqm
+from benchmarks.ratios.plain_cafe import PlainCAFE, cafe_loss, layers_of
 from lqm.distances import DISTANCES
-from lqm.engine.randomness import generator, seeded
-from lqm.images.augment import augment, draw
+from lqm.engine.randomness import seeded
 from lqm.images.methods.cafe import CAFEDSASettings, CAFESettings, build
 from lqm.images.networks import make_network
 from lqm.images.networks.activations import LayerMaps
@@ -52,27 +51,23 @@ def make_settings(kind=CAFESettings, **more):
     return kind(**values | more)
 
 
-def naive_layers(network, images):
-    """The ReLU outputs, the last pooled map, and the same flattened."""
-    found = []
-    for layer in network.features:
-        if isinstance(layer, torch.nn.Flatten):
-            pooled = images
-        images = layer(images)
-        if isinstance(layer, (torch.nn.ReLU, torch.nn.Flatten)):
-            found.append(images)
-    return [*found[:-1], pooled, found[-1]]
+def naive_loss(network, real, synthetic):
+    return cafe_loss(network, real, synthetic, CAFESettings().layer_weight, CAFESettings().class_weight)
 
 
-def naive_loss(network, real, synthetic, weights):
-    """All classes: a list of images each."""
-    layers = [[naive_layers(network, images) for images in side] for side in (real, synthetic)]
-    total = 0.0
-    for place, weight in enumerate(weights):
-        for own, other in zip(*layers, strict=True):
-            difference = own[place].detach().mean(dim=0) - other[place].mean(dim=0)
-            total = total + weight * difference.square().sum()
-    return total + 0.01 * naive_discrimination(*([own[-1] for own in side] for side in layers))
+@pytest.mark.parametrize("network", WEIGHTS)
+@pytest.mark.parametrize(("kind", "augmented"), [(CAFESettings, False), (CAFEDSASettings, True)])
+def test_two_steps_are_those_of_the_plain_loop(digits, kind, augmented, network):
+    settings = make_settings(kind, network=network)
+    assert settings.augmented == augmented
+    ours = build(make_problem(digits), settings)
+    plain = PlainCAFE(digits, PER_CLASS, SEED, settings)
+    before = plain.images.detach().clone()
+    # The rate is halved after three fifths of the five steps.
+    for i in (2, 3):
+        assert ours.step(i)["loss"] == pytest.approx(plain.step(i), rel=1e-4)
+    torch.testing.assert_close(ours.synthetic.images, plain.images, atol=2e-5, rtol=1e-4)
+    assert (plain.images - before).abs().mean() > 0.05
 
 
 def naive_discrimination(real, synthetic):
@@ -83,109 +78,6 @@ def naive_discrimination(real, synthetic):
         scores = torch.stack([own.detach() @ centre for centre in centres], dim=1)
         total = total + (scores.logsumexp(dim=1) - scores[:, label]).sum()
     return total
-
-
-class PlainLoop:
-    """The loop of the original, written out, with caps."""
-
-    def __init__(self, source, first, *, augmented, network):
-        self.source, self.augmented, self.network = source, augmented, network
-        self.images = first.detach().clone()
-        self.speed = torch.zeros_like(self.images)
-        self.low, self.high = (source.normalised(torch.full((1, 1), v)) for v in (0.0, 1.0))
-        self.updates, self.epochs = [], []
-
-    def step(self, i, rate):
-        with seeded(SEED, "network", i):
-            network = make_network(self.network, self.source.shape, 10)
-        accuracies = []
-        for outer in range(OUTER):
-            n = i * OUTER + outer
-            self.freeze_norms(network, n)
-            loss = self.update(network, n, rate)
-            queries = generator(SEED, "query", n)
-            accuracies.append(self.accuracy(network, queries))
-            last = accuracies[-WINDOW:]
-            if outer == OUTER - 1 or (len(last) == WINDOW and max(last) - min(last) < STEADY):
-                break
-            self.train(network, n, queries)
-        self.updates.append(len(accuracies))
-        return loss
-
-    def freeze_norms(self, network, n):
-        norms = [m for m in network.modules() if isinstance(m, torch.nn.BatchNorm2d)]
-        if norms:
-            draws = generator(SEED, "norm images", n)
-            few = [own[torch.randperm(len(own), generator=draws)[:16]] for own in self.source.by_class]
-            network.train()
-            network(self.source.normalised(torch.cat(few)))
-            for norm in norms:
-                norm.eval()
-
-    def update(self, network, n, rate):
-        draws = generator(SEED, "batch", n)
-        leaf = self.images.clone().requires_grad_()
-        reals, shown = [], []
-        for label in range(10):
-            own = self.source.by_class[label]
-            real = self.source.normalised(own[torch.randperm(len(own), generator=draws)[:REAL]])
-            synthetic = leaf[label]
-            if self.augmented:
-                drawn = draw(self.source.augmentation, draws)
-                real, synthetic = augment(real, drawn), augment(synthetic, drawn)
-            reals.append(real)
-            shown.append(synthetic)
-        total = naive_loss(network, reals, shown, WEIGHTS[self.network])
-        (gradient,) = torch.autograd.grad(total, leaf)
-        self.speed = MOMENTUM * self.speed + gradient
-        self.images = (self.images - rate * self.speed).clamp(self.low, self.high)
-        return total.item() / 10
-
-    def accuracy(self, network, draws):
-        network.eval()
-        right = seen = 0
-        for label, own in enumerate(self.source.by_class):
-            chosen = own[torch.randperm(len(own), generator=draws)[:QUERY]]
-            right += (network(self.source.normalised(chosen)).argmax(dim=1) == label).sum().item()
-            seen += len(chosen)
-        network.train()
-        return right / seen
-
-    def train(self, network, n, queries):
-        draws = generator(SEED, "inner training", n)
-        images, labels = self.images.flatten(0, 1), torch.arange(10).repeat_interleave(PER_CLASS)
-        accuracies = []
-        for _ in range(INNER):
-            network.train()
-            order = torch.randperm(len(labels), generator=draws)
-            for first in range(0, len(labels), TRAIN_BATCH):
-                chosen = order[first : first + TRAIN_BATCH]
-                batch = images[chosen]
-                if self.augmented:
-                    batch = augment(batch, draw(self.source.augmentation, draws, rows=len(chosen)))
-                loss = F.cross_entropy(network(batch), labels[chosen])
-                gradients = torch.autograd.grad(loss, list(network.parameters()))
-                with torch.no_grad():
-                    for parameter, gradient in zip(network.parameters(), gradients, strict=True):
-                        parameter -= NETWORK_RATE * gradient
-            accuracies.append(self.accuracy(network, queries))
-            last = accuracies[-WINDOW:]
-            if len(last) == WINDOW and max(last) - min(last) > MOVED:
-                break
-        self.epochs.append(len(accuracies))
-
-
-@pytest.mark.parametrize("network", WEIGHTS)
-@pytest.mark.parametrize(("kind", "augmented"), [(CAFESettings, False), (CAFEDSASettings, True)])
-def test_two_steps_are_those_of_the_plain_loop(digits, kind, augmented, network):
-    ours = build(make_problem(digits), make_settings(kind, network=network))
-    plain = PlainLoop(digits, ours.synthetic.images, augmented=augmented, network=network)
-    before = plain.images.clone()
-    # The rate is halved after three fifths of the five steps.
-    for i, rate in ((2, RATE), (3, RATE / 2)):
-        assert ours.step(i)["loss"] == pytest.approx(plain.step(i, rate), rel=1e-4)
-    torch.testing.assert_close(ours.synthetic.images.detach(), plain.images, atol=2e-5, rtol=1e-4)
-    assert (plain.images - before).abs().mean() > 0.05
 
 
 def objective_of(method):
@@ -231,7 +123,7 @@ def test_the_real_images_of_classes_may_come_apart_or_together(digits):
         for parts in ([real], apart)
     ]
     torch.testing.assert_close(*found)
-    expected = naive_loss(encoder.network, by_class(real), by_class(synthetic), WEIGHTS[NETWORK])
+    expected = naive_loss(encoder.network, by_class(real), by_class(synthetic))
     assert found[0].sum().item() == pytest.approx(expected.item(), rel=1e-5)
 
 
@@ -239,7 +131,7 @@ def test_another_distance_takes_the_place_of_the_mean_in_every_layer(digits):
     objective, encoder, batch = encoder_and_batches(digits, "lqm")
     real, synthetic = batch(0, [6, 6, 6]), batch(40, [PER_CLASS] * 3)
     found = objective.loss(encoder, objective.target(encoder, [real], torch.Generator()), synthetic)
-    layers = [[naive_layers(encoder.network, own) for own in by_class(side)] for side in (real, synthetic)]
+    layers = [[layers_of(encoder.network, own) for own in by_class(side)] for side in (real, synthetic)]
     expected = 0.01 * naive_discrimination(*([own[-1] for own in side] for side in layers))
     for place, weight in enumerate(WEIGHTS[NETWORK]):
         for own, other in zip(*layers, strict=True):

@@ -4,8 +4,8 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from lqm.engine.randomness import generator, seeded
-from lqm.images.augment import augment, draw
+from benchmarks.ratios.plain_gradients import PlainGradients, gradient_of
+from lqm.engine.randomness import seeded
 from lqm.images.methods.gradients import DCCSettings, DCSettings, DSACSettings, DSASettings, build
 from lqm.images.networks import Logits, make_network
 from lqm.images.problem import ImageProblem
@@ -38,6 +38,12 @@ def make_settings(kind, **more):
     return kind(**values | more)
 
 
+def make_pair(source, settings):
+    """Our method and the plain loop."""
+    ours = build(make_problem(source), settings)
+    return ours, PlainGradients(source, PER_CLASS, SEED, settings)
+
+
 def naive_row_cosine(real, synthetic):
     total = 0.0
     for one, other in zip(real, synthetic, strict=True):
@@ -49,108 +55,28 @@ def naive_row_cosine(real, synthetic):
     return total
 
 
-def class_gradient(network, images, label, create_graph=False):
-    loss = F.cross_entropy(network(images), torch.full((len(images),), label))
-    return torch.autograd.grad(loss, list(network.parameters()), create_graph=create_graph)
-
-
-class PlainLoop:
-    """The loop of the originals, written out: by class, or by the sum over the classes."""
-
-    def __init__(self, source, first, *, augmented, network=NETWORK, sums=lambda step, outer: False):
-        self.source, self.augmented, self.network, self.sums = source, augmented, network, sums
-        self.images = first.detach().clone()
-        self.speed = torch.zeros_like(self.images)
-        self.low, self.high = (source.normalised(torch.full((1, 1), v)) for v in (0.0, 1.0))
-
-    def step(self, i):
-        with seeded(SEED, "network", i):
-            network = make_network(self.network, self.source.shape, 10)
-        losses = []
-        for outer in range(OUTER):
-            n = i * OUTER + outer
-            self.freeze_norms(network, n)
-            losses.append(self.update(network, n, summed=self.sums(i, outer)))
-            if outer < OUTER - 1:
-                self.train(network, n)
-        return losses[-1]
-
-    def freeze_norms(self, network, n):
-        norms = [m for m in network.modules() if isinstance(m, torch.nn.BatchNorm2d)]
-        if norms:
-            draws = generator(SEED, "norm images", n)
-            few = [own[torch.randperm(len(own), generator=draws)[:16]] for own in self.source.by_class]
-            network.train()
-            network(self.source.normalised(torch.cat(few)))
-            for norm in norms:
-                norm.eval()
-
-    def update(self, network, n, *, summed):
-        draws = generator(SEED, "batch", n)
-        leaf = self.images.clone().requires_grad_()
-        total, real_gradients, shown = 0.0, [], []
-        for label in range(10):
-            own = self.source.by_class[label]
-            real = self.source.normalised(own[torch.randperm(len(own), generator=draws)[:REAL]])
-            synthetic = leaf[label]
-            if self.augmented:
-                drawn = draw(self.source.augmentation, draws)
-                real, synthetic = augment(real, drawn), augment(synthetic, drawn)
-            wanted = [part.detach() for part in class_gradient(network, real, label)]
-            real_gradients.append(wanted)
-            shown.append(synthetic)
-            if not summed:
-                total = total + naive_row_cosine(wanted, class_gradient(network, synthetic, label, True))
-        if summed:
-            loss = F.cross_entropy(
-                network(torch.cat(shown)), torch.arange(10).repeat_interleave(len(shown[0]))
-            )
-            own = torch.autograd.grad(loss, list(network.parameters()), create_graph=True)
-            mean = [torch.stack(parts).mean(dim=0) for parts in zip(*real_gradients, strict=True)]
-            total = naive_row_cosine(mean, own)
-        (gradient,) = torch.autograd.grad(total, leaf)
-        self.speed = MOMENTUM * self.speed + gradient
-        self.images = (self.images - RATE * self.speed).clamp(self.low, self.high)
-        return total.item() / (1 if summed else 10)
-
-    def train(self, network, n):
-        draws = generator(SEED, "inner training", n)
-        images, labels = self.images.flatten(0, 1), torch.arange(10).repeat_interleave(PER_CLASS)
-        network.train()
-        for _ in range(INNER):
-            order = torch.randperm(len(labels), generator=draws)
-            for first in range(0, len(labels), TRAIN_BATCH):
-                chosen = order[first : first + TRAIN_BATCH]
-                shown = images[chosen]
-                if self.augmented:
-                    shown = augment(shown, draw(self.source.augmentation, draws, rows=len(chosen)))
-                loss = F.cross_entropy(network(shown), labels[chosen])
-                gradients = torch.autograd.grad(loss, list(network.parameters()))
-                with torch.no_grad():
-                    for parameter, gradient in zip(network.parameters(), gradients, strict=True):
-                        parameter -= NETWORK_RATE * gradient
-
-
 @pytest.mark.parametrize("network", [NETWORK, f"{NETWORK}:norm=batch"])
 @pytest.mark.parametrize(("kind", "augmented"), [(DCSettings, False), (DSASettings, True)])
 def test_two_steps_are_those_of_the_plain_loop(digits, kind, augmented, network):
-    ours = build(make_problem(digits), make_settings(kind, network=network))
-    plain = PlainLoop(digits, ours.synthetic.images, augmented=augmented, network=network)
-    before = plain.images.clone()
+    ours, plain = make_pair(digits, make_settings(kind, network=network))
+    assert plain.settings.augmented == augmented
+    before = plain.images.detach().clone()
+    assert before.equal(ours.synthetic.images)
     for i in range(2):
         assert ours.step(i)["loss"] == pytest.approx(plain.step(i), rel=1e-4)
-    torch.testing.assert_close(ours.synthetic.images.detach(), plain.images, atol=2e-5, rtol=1e-5)
+    torch.testing.assert_close(ours.synthetic.images, plain.images, atol=2e-5, rtol=1e-5)
     assert (plain.images - before).abs().mean() > 0.01
 
 
 @pytest.mark.parametrize(("kind", "augmented"), [(DCCSettings, False), (DSACSettings, True)])
 def test_gradients_are_summed_after_the_warm_up(digits, kind, augmented):
-    ours = build(make_problem(digits), make_settings(kind, warm_up=1))
-    sums = lambda step, outer: step >= 1  # noqa: E731
-    plain = PlainLoop(digits, ours.synthetic.images, augmented=augmented, sums=sums)
+    settings = make_settings(kind, warm_up=1)
+    assert settings.augmented == augmented
+    assert [settings.sums(step, 0) for step in range(2)] == [False, True]
+    ours, plain = make_pair(digits, settings)
     for i in range(2):
         assert ours.step(i)["loss"] == pytest.approx(plain.step(i), rel=1e-4)
-    torch.testing.assert_close(ours.synthetic.images.detach(), plain.images, atol=2e-5, rtol=1e-5)
+    torch.testing.assert_close(ours.synthetic.images, plain.images, atol=2e-5, rtol=1e-5)
     by_class = build(make_problem(digits), make_settings(kind, granularity="class"))
     assert [by_class.step(i) for i in range(2)][1] != plain.step(1)
 
@@ -175,7 +101,7 @@ def test_of_one_class_the_sum_is_the_class(digits):
     )
     objective = GradientMatching()
     summed = objective.loss(encoder, objective.target(encoder, [own], torch.Generator()), other)
-    gradients = [class_gradient(encoder.network, batch.inputs, 3) for batch in (own, other)]
+    gradients = [gradient_of(encoder.network, batch.inputs, torch.full((4,), 3)) for batch in (own, other)]
     assert summed.item() == pytest.approx(naive_row_cosine(*gradients).item(), rel=1e-5)
 
 

@@ -2,12 +2,9 @@
 
 import pytest
 import torch
-import torch.nn.functional as F  # noqa: N812
 
 import lqm
-from lqm.banks import encoder_of_step
-from lqm.engine.randomness import generator
-from lqm.images.augment import augment, draw
+from benchmarks.ratios.plain_trajectories import PlainTrajectories
 from lqm.images.methods.trajectories import DATMSettings, FTDSettings, MTTSettings, TESLASettings, build
 from lqm.images.networks import make_network
 from lqm.images.problem import ImageProblem
@@ -66,55 +63,28 @@ def expert(bank, number, epoch):
     return bank.snapshot(number, epoch).below("weights")
 
 
-class PlainLoop:
-    """A student that learns from S by hand, from where an expert was; hard labels, exact gradient."""
-
-    def __init__(self, source, bank, first):
-        self.source, self.bank, self.images = source, bank, first.detach().clone()
-        self.rate, self.speed, self.rate_speed = torch.tensor([0.2]), torch.zeros_like(self.images), 0.0
-        self.low, self.high = (source.normalised(torch.full((1, 1), v)) for v in (0.0, 1.0))
-
-    def step(self, i):
-        number = encoder_of_step(SEED, i, NETWORKS)
-        draws = generator(SEED, "stretch", i)
-        start = int(torch.randint(2, (), generator=draws))
-        network = make_network(NETWORK, self.source.shape, 10)
-        begin, end = expert(self.bank, number, start), expert(self.bank, number, start + 2)
-        images, rate = self.images.clone().requires_grad_(), self.rate.clone().requires_grad_()
-        labels = torch.arange(10).repeat_interleave(PER_CLASS)
-        batches = []
-        while len(batches) < STEPS:
-            order = torch.randperm(len(labels), generator=draws)
-            batches += [order[:12], order[12:]]
-        drawn = [draw(self.source.augmentation, draws, rows=len(chosen)) for chosen in batches[:STEPS]]
-        weights = {name: part.requires_grad_() for name, part in begin.items()}
-        first = {name: part.detach() for name, part in weights.items()}
-        for chosen, operation in zip(batches[:STEPS], drawn, strict=True):
-            shown = augment(images.flatten(0, 1)[chosen], operation)
-            loss = F.cross_entropy(torch.func.functional_call(network, weights, (shown,)), labels[chosen])
-            gradients = torch.autograd.grad(loss, list(weights.values()), create_graph=True)
-            weights = {
-                name: part - rate * own for (name, part), own in zip(weights.items(), gradients, strict=True)
-            }
-        far = sum((first[name] - end[name]).square().sum() for name in first)
-        loss = sum((weights[name] - end[name]).square().sum() for name in weights) / far
-        of_images, of_rate = torch.autograd.grad(loss, [images, rate])
-        self.speed = 0.5 * self.speed + of_images
-        self.rate_speed = 0.5 * self.rate_speed + of_rate
-        self.images = (self.images - 10.0 * self.speed).clamp(self.low, self.high)
-        self.rate = self.rate - 1e-3 * self.rate_speed
-        return loss.item()
+def plain_of(digits, bank, ours, settings):
+    return PlainTrajectories(digits, PER_CLASS, SEED, settings, bank, ours.state().get("logits"))
 
 
-def test_three_steps_are_those_of_the_plain_loop(digits, bank):
-    ours = make(digits, bank)
-    plain = PlainLoop(digits, bank, ours.synthetic.images)
+@pytest.mark.parametrize("gradient", ["exact", "two-pass"])
+@pytest.mark.parametrize("labels", ["hard", "learned"])
+def test_three_steps_are_those_of_the_plain_loop(digits, bank, gradient, labels):
+    changed = {"gradient": gradient, "labels": labels}
+    ours = make(digits, bank, **changed)
+    plain = plain_of(digits, bank, ours, make_settings(**changed))
+    first = {name: tensor.detach().clone() for name, tensor in ours.state().items()}
     for i in range(3):
         found = ours.step(i)
         assert found["loss"] == pytest.approx(plain.step(i), rel=1e-4)
         assert found["rate"] == pytest.approx(plain.rate.item(), rel=1e-5)
-    torch.testing.assert_close(ours.synthetic.images.detach(), plain.images, atol=1e-4, rtol=1e-3)
+    learned = ours.state()
+    torch.testing.assert_close(learned["images"], plain.images.detach(), atol=1e-4, rtol=1e-3)
+    assert (learned["images"] - first["images"]).abs().amax() > 0.01
     assert ours.result().learning_rate == pytest.approx(plain.rate.item(), rel=1e-5)
+    if labels == "learned":
+        torch.testing.assert_close(learned["logits"], plain.logits.detach(), atol=1e-4, rtol=1e-3)
+        assert not learned["logits"].equal(first["logits"])
 
 
 def test_two_passes_have_the_same_loss_and_another_gradient(digits, bank):
@@ -220,7 +190,9 @@ def test_a_set_is_evaluated_at_its_own_rate_or_not_at_all(digits, bank):
         settings=settings | {"first_max_start": 1},
     )
     with pytest.raises(LqmError, match=r"rate of its own.*quick-200.*learned-200"):
-        lqm.evaluate(made, source=digits, protocol="quick-200", show_progress=False)
-    found = lqm.evaluate(made, source=digits, protocol="learned-200", repeats=1, show_progress=False)
+        lqm.evaluate(made, source=digits, protocol="quick-200", show_progress=False, baselines=())
+    found = lqm.evaluate(
+        made, source=digits, protocol="learned-200", repeats=1, show_progress=False, baselines=()
+    )
     assert "the set's own rate" in str(found.protocol)
     assert 0 < found.score.accuracy <= 1

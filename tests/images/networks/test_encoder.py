@@ -20,6 +20,8 @@ from lqm.images.networks import (
 from lqm.images.networks.attention import Attention
 from lqm.images.networks.encoder import chunk_size
 from lqm.images.problem import ImageProblem
+from lqm.methods.batch import Batch
+from lqm.methods.objectives.gradients import GradientMatching
 
 # Of images of 64x64 or larger, 8 go through a network at once.
 SHAPE = (1, 64, 64)
@@ -197,6 +199,19 @@ def test_networks_that_learn_and_networks_that_are_in_use_do_not_share_compiled_
         )
         losses.append([dm.step(0)["loss"], *(idm.step(i)["loss"] for i in range(2))])
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+def test_the_gradient_of_real_images_is_found_in_parts_where_networks_are_compiled(pretended):
+    made, shown, sizes = network(0), images(2 * CHUNK + 3), []
+    made.classifier.register_forward_pre_hook(lambda module, inputs: sizes.append(len(inputs[0])))
+    encoder = EncoderFactory(Logits, pretended).of(made)
+    real = Batch(shown, [4], [len(shown)])
+    found = GradientMatching().target(encoder, [real], torch.Generator())
+    assert sizes == [CHUNK] * 3
+    loss = F.cross_entropy(made(shown), torch.full((len(shown),), 4))
+    expected = torch.autograd.grad(loss, list(made.parameters()))
+    for part, own in zip(found, expected, strict=True):
+        torch.testing.assert_close(part, own, **CLOSE)
 
 
 def test_bf16_features_are_within_2_percent():

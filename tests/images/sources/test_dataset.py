@@ -97,7 +97,8 @@ class Endless(IterableDataset):
     ("dataset", "sentence"),
     [
         (NoPairs(PIXELS), r"item 2 .*'dataset'.*\bdict\b.*pair"),
-        (Items(PIXELS, ["a"] * 6), "item 0 .*'a'.*whole number"),
+        (Items(PIXELS, [b"a"] * 6), "item 0 .*b'a'.*whole number"),
+        (Items(PIXELS, ["a", 1] * 3), "labels of 'dataset' is 1;.*texts"),
         (Items(PIXELS, [0.5] * 6), r"item 0 .*\b0\.5\b"),
         (Items(replaced(3, "text")), r"item 3 .*\bstr\b.*tensor"),
         (Items(replaced(0, PIXELS[:1])), r"item 0 .*\[1, 3, 8, 8\].*\[C, H, W\]"),
@@ -110,7 +111,7 @@ class Endless(IterableDataset):
         (Items(list(PIXELS[..., :6])), "item 0 .*6x8.*square.*resize"),
         (Items(PIXELS, [0, 2, 0, 2, 0, 2], classes=["a", "b", "c"]), r"leave out 1;.*0 to 1\b"),
         (Items(PIXELS, [0] * 6), "one class"),
-        (Items(PIXELS, [-1] * 6), r"-1\b"),
+        (Items(PIXELS, [-1] * 6), r"one class, '-1'"),
         (Items(PIXELS, classes=["a", "b", "c"]), "3 class names.*2 classes"),
         (Items([], []), "'dataset'.*empty"),
         (Endless(), "'dataset'.*length.*map-style"),

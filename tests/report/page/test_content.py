@@ -14,7 +14,7 @@ from lqm.evaluation.standing import Standing
 from lqm.graphs.evaluation import PROTOCOLS as GRAPH_PROTOCOLS
 from lqm.graphs.evaluation import GraphProtocol
 from lqm.graphs.sources import load_graph
-from lqm.report.page.content import seeds_in_words
+from lqm.report.page.standings import seeds_in_words
 from tests.report.making import PROTOCOL, chosen, read_page, rewritten, tiny_source
 
 GRAPH = "synthetic:nodes=300,classes=4,features=6,degree=6"
@@ -105,7 +105,8 @@ def test_curves_are_what_the_run_logged(page):
         assert curves["loss"]["steps"] == [1, 2, 3, 4]
         assert curves["loss"]["values"] == [line["loss"] for line in lines]
     charts = {found["data-chart"] for found in page.read.of("div") if "data-chart" in found}
-    assert charts == {"accuracy:0", "classes:0", "histogram", "extremes", "curve:loss"}
+    drawn = {"accuracy:0", "classes:0", "confusion:0,0", "confusion:0,1", "histogram", "extremes"}
+    assert charts == drawn | {"map:class", "map:all", "curve:loss"}
 
 
 def test_evaluations_along_the_way_are_drawn_if_there_are_any(page, tmp_path):

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+import lqm
 from lqm import write_report
 from lqm.api.report import real_images
+from lqm.images.inits import init_again
 from lqm.images.nearest import nearest
 from lqm.report.page import gallery as module
 from lqm.report.page.gallery import as_uri, gallery
@@ -196,4 +198,50 @@ def test_short_rows_of_many_classes_stand_in_columns(tmp_path):
     assert gallery([few], None)["short"]
     assert not gallery([many], None)["short"]
     assert not gallery([few, few], None)["short"], "two sets stand side by side"
-    assert 'class="gallery short"' in write_report(tmp_path / "5", source=source).read_text()
+    assert 'class="gallery short named"' in write_report(tmp_path / "5", source=source).read_text()
+
+
+def learned(source, folder, seed=0, distance="lqm", **settings):
+    settings = {"steps": 2, "network": "convnet:width=4", "real_batch": 8, **settings}
+    return lqm.condense(
+        source,
+        per_class=2,
+        seed=seed,
+        distance=distance,
+        settings=settings,
+        out=folder,
+        show_progress=False,
+    )
+
+
+def test_inits_are_shown_bit_for_bit_and_each_once(tmp_path):
+    source = tiny_source(channels=3)
+    for distance in ("mean", "lqm"):
+        learned(source, tmp_path / distance, distance=distance)
+    learned(source, tmp_path / "noise", init="noise")
+    folders = [tmp_path / name for name in ("mean", "lqm", "noise")]
+    page = read_page(write_report(folders, source=source))
+    inits = page.data["inits"]
+    assert inits["of"][0] == inits["of"][1], "one seed, one init"
+    assert len(inits["images"]) == 2 * 6
+    for folder, of in zip(folders, inits["of"], strict=True):
+        condensed = lqm.load(folder)
+        expected = init_again(condensed, source)
+        for label, own in enumerate(of):
+            for place, image in zip(own, expected[condensed.labels == label], strict=True):
+                assert decoded(inits["images"][place]).equal(bytes_of(image))
+    assert "Show the init of each image" in page.words
+
+
+def test_sets_whose_init_is_not_known_show_none(tmp_path):
+    source = tiny_source()
+    learned(source, tmp_path / "run")
+    chosen(source, tmp_path / "chosen")
+    both = read_page(write_report([tmp_path / "run", tmp_path / "chosen"], source=source)).data["inits"]
+    assert both["of"][1] == [[None, None]] * 3
+    for page in (
+        read_page(write_report(tmp_path / "run")),
+        read_page(write_report(tmp_path / "chosen", source=source)),
+    ):
+        assert page.data["inits"] is None
+        assert "init" not in page.words.split("Settings")[0]

@@ -88,7 +88,7 @@ def test_a_page_is_whole_and_its_data_are_json(written):
     assert text.rstrip().endswith("</html>")
     page = read_page(written)
     kinds = Counter(found.get("type", "") for found in page.of("script"))
-    assert kinds == {"application/json": 1, "": 8}
+    assert kinds == {"application/json": 1, "": 10}
     assert page.data["labels"]
     ids = [found["id"] for _, found in page.elements if "id" in found]
     assert len({*ids}) == len(ids)

@@ -237,6 +237,16 @@ def test_joint_training_alone_is_not_held_against_itself(streams, tmp_path):
     assert "How far from keeping everything?" not in page.words
 
 
+def test_streams_that_bound_a_memory_are_named_or_asked_for(streams, tmp_path):
+    joint, nothing = (100 * streams.stored[place]["average_accuracy"]["mean"] for place in (2, 1))
+    reached = f"joint keeps all tasks whole and reaches {joint:.1f} %; finetuning keeps nothing and reaches"
+    assert f"{reached} {nothing:.1f} %." in streams.read.words
+    assert streams.data["bounds"] == [None, "finetuning: keeps nothing", "joint: keeps everything"]
+    alone = read_page(write_report(streams.runs[0], tmp_path / "page.html", source=streams.source))
+    assert "How far from keeping everything? cat + lqm not measured Run lqm continual" in alone.words
+    assert alone.data["bounds"] == [None]
+
+
 def test_what_is_of_the_first_repeat_says_so(streams):
     assert streams.read.words.count("in the first repeat") == 3
 

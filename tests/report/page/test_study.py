@@ -195,3 +195,28 @@ def test_cells_without_the_compared_axis_stand_in_the_table_alone(page_of):
     assert page.data["labels"] == ["mean", "lqm"]
     assert "90.0" in page.words
     assert sum(len(panel["points"]) for panel in page.data["panels"]) == 4
+
+
+def test_folders_of_one_study_share_a_page(tmp_path):
+    lines = small_study()
+    whole = write_study(tmp_path / "whole", lines)
+    for number in range(3):
+        write_study(tmp_path / str(number), [each for each in lines if each.seed == number])
+    parts = [tmp_path / str(number) for number in range(3)]
+    together = read_page(write_report([*parts, whole], tmp_path / "page.html"))
+    assert together.data == read_page(write_report(whole)).data, "a cell that is there twice counts once"
+    assert len(read_page(write_report(parts[:2], tmp_path / "two.html")).data["forest"]) > 0
+
+
+def test_folders_of_other_studies_are_refused(tmp_path):
+    one = write_study(tmp_path / "one", small_study())
+    head = replace(small_study()[0].study, name="other")
+    two = write_study(tmp_path / "two", [replace(each, study=head) for each in small_study()])
+    with pytest.raises(ConfigError, match=r"two and .*one are not of the same study \('other', not '"):
+        write_report([one, two], tmp_path / "page.html")
+
+
+def test_the_protocol_is_said_once(page_of):
+    words = page_of(small_study()).words
+    assert words.count("quick-200") == 1
+    assert "Measured with" not in words

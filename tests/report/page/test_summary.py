@@ -59,7 +59,7 @@ def test_accuracies_come_with_their_deviation():
         (0, "60.0 %", "± 14.1"),
         (1, "90.0 %", ""),
     ]
-    judges = "networks trained on it name rightly (tiny: ConvNet-3 of width 8)."
+    judges = "networks trained on it name rightly (tiny)."
     assert found.note.splitlines()[0] == f"The share of the 355 test images that {judges}"
     assert "of the test images" in asked(CASES, bar("a", 0, [0.5]))[GOOD].note
 

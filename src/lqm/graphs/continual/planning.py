@@ -25,6 +25,7 @@ from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.splits import random_split
 from lqm.graphs.stream import Stream
 from lqm.methods.plan import as_text, distance_for, distance_record
+from lqm.utils.effects import effective
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
 from lqm.utils.old_names import current_settings
@@ -160,10 +161,17 @@ def plan_continual(
             "settings": settings,
             **({"sketch": sketch.identity} if sketch else {}),
         },
-        notes=(*notes, "settings: " + as_text(settings)),
+        notes=(*notes, "settings: " + as_text(_shown(request, sketch))),
         origin=source.origin,
         sketch=sketch,
     )
+
+
+def _shown(request: Request, sketch: Sketch | None) -> dict[str, Any]:
+    """The settings that have an effect."""
+    shown = effective(request.learning) | effective(request.memory)
+    live = request.method.condense.live_settings if sketch and request.method.condense else ()
+    return {name: value for name, value in shown.items() if name not in live}
 
 
 def stream_source(source: GraphSource) -> dict[str, Any]:

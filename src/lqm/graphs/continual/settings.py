@@ -9,6 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from lqm.graphs.networks import check_spec
 from lqm.graphs.population import NodeFeatures
+from lqm.utils.effects import Unless
 from lqm.utils.names import choose
 from lqm.utils.old_names import current_settings
 from lqm.utils.settings import Count, NotNegative, Positive, make_settings
@@ -69,8 +70,8 @@ class CondensedReplaySettings(ReplaySettings):
     """
 
     pseudo_labels: Literal["none", "validation", "test"] = "none"
-    pseudo_threshold: Probability = 0.0
-    pseudo_among: Literal["seen", "task"] = "seen"
+    pseudo_threshold: Annotated[Probability, Unless("pseudo_labels", "none")] = 0.0
+    pseudo_among: Annotated[Literal["seen", "task"], Unless("pseudo_labels", "none")] = "seen"
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})

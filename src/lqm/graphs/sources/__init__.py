@@ -15,6 +15,7 @@ from lqm.graphs.sources.reddit import find_reddit, read_reddit
 from lqm.graphs.sources.source import GraphSource
 from lqm.graphs.sources.synthetic import make_synthetic, read_options
 from lqm.utils.errors import ConfigError, DataError
+from lqm.utils.given import GivenData
 from lqm.utils.names import choose
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _KINDS = "a .npz with edge_index and y, or a folder of Planetoid, Reddit or OGB"
 
 
 def load_graph(
-    source: "str | Path | GraphSource | Data | Dataset",
+    source: "str | Path | GraphSource | Data | Dataset | GivenData",
     *,
     features: str | None = None,
     split: str | None = None,
@@ -66,6 +67,8 @@ def load_graph(
         if given:
             raise ConfigError(f"'{source.name}' is a source already; leave {', '.join(given)} out")
         whole = source
+    elif isinstance(source, GivenData):
+        whole = from_pyg(source.records, class_names=source.class_names, **given)
     elif is_pyg(source):
         whole = from_pyg(source, **given)
     else:
@@ -106,7 +109,8 @@ def is_graph(source: object, data_dir: str | Path | None = None) -> bool:
         DataError: when it is a `.npz` that can't be opened, and so might be a graph or images.
     """
     if not isinstance(source, str | Path):
-        return isinstance(source, GraphSource) or is_pyg(source)
+        records = source.records if isinstance(source, GivenData) else source
+        return isinstance(records, GraphSource) or is_pyg(records)
     if _name(source):
         return True
     try:

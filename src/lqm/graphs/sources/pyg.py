@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 import torch
@@ -17,6 +17,9 @@ from lqm.graphs.sources.splits import MASKS, split_of_masks
 from lqm.utils.errors import DataError
 from lqm.utils.sentences import first_line
 
+if TYPE_CHECKING:
+    from torch_geometric.data import Data, Dataset
+
 
 def is_pyg(source: object) -> bool:
     """Whether an object is a `Data` of PyG, or a list or dataset of such, without importing PyG."""
@@ -27,7 +30,7 @@ def is_pyg(source: object) -> bool:
 
 
 def from_pyg(
-    data: Any,
+    data: "Data | Dataset | Sequence[Data]",
     name: str = "graph",
     class_names: Sequence[str] | None = None,
     *,
@@ -45,17 +48,17 @@ def from_pyg(
         DataError: when something is missing or can't be used, such as weights of edges.
     """
     options = ReadOptions(name, features, split, normalise_features, show_progress=False)
-    data = _one_graph(data, name)
+    graph = _one_graph(data, name)
     for key in ("edge_index", "y"):
-        if not isinstance(getattr(data, key, None), Tensor):
+        if not isinstance(getattr(graph, key, None), Tensor):
             raise DataError(f"'{name}' has no tensor called {key}; a graph should have edge_index and y")
-    _refuse_weights(data, name)
-    given = {mask: getattr(data, mask, None) for mask in MASKS if split != "random"}
+    _refuse_weights(graph, name)
+    given = {mask: getattr(graph, mask, None) for mask in MASKS if split != "random"}
     masks = {key: _array(mask, f"{key} of '{name}'") for key, mask in given.items() if mask is not None}
-    published, notes = split_of_masks(masks, data.y.shape[0] if data.y.ndim else 0, f"'{name}'")
-    x = getattr(data, "x", None)
+    published, notes = split_of_masks(masks, graph.y.shape[0] if graph.y.ndim else 0, f"'{name}'")
+    x = getattr(graph, "x", None)
     x_array = None if x is None else _features(x, f"x of '{name}'")
-    edges, labels = (_array(getattr(data, key), f"{key} of '{name}'") for key in ("edge_index", "y"))
+    edges, labels = (_array(getattr(graph, key), f"{key} of '{name}'") for key in ("edge_index", "y"))
     raw = RawGraph(edges, labels, x_array, class_names, published, notes)
     return as_source(clean(raw, options), options)
 

@@ -13,6 +13,7 @@ from lqm.graphs.graph import Graph, add_array, dense
 from lqm.graphs.sources.splits import Split
 from lqm.graphs.sources.values import check_values
 from lqm.utils.errors import DataError
+from lqm.utils.extras import missing
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -103,9 +104,11 @@ class GraphSource:
 
     def to_pyg(self) -> "Data":
         """The graph as PyG's `Data`, with its three parts as masks."""
-        from torch_geometric.data import Data
-        from torch_geometric.utils import index_to_mask
-
+        try:
+            from torch_geometric.data import Data
+            from torch_geometric.utils import index_to_mask
+        except ImportError as error:
+            raise missing("PyG's Data", "torch_geometric", "graphs") from error
         edges = torch.from_numpy(np.stack(self.graph.adjacency.nonzero())).long()
         data = Data(x=dense(self.graph.features), edge_index=edges, y=self.graph.labels)
         parts = {"train_mask": self.train, "val_mask": self.validation, "test_mask": self.test}

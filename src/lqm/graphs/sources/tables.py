@@ -5,13 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-from pyarrow import csv
 
 from lqm.utils.errors import DataError
+from lqm.utils.extras import missing
 from lqm.utils.limits import require_memory
 from lqm.utils.sentences import reason
 from lqm.utils.terminal import shown
+
+try:
+    import pyarrow as pa
+    from pyarrow import csv
+except ImportError as error:
+    raise missing("a table of OGB", "pyarrow", "graphs") from error
 
 Array = np.ndarray[Any, Any]
 

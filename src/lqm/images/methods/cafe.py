@@ -1,5 +1,8 @@
 """CAFE and CAFE+DSA: matching of every layer under networks that train on S for as long as that pays."""
 
+from collections.abc import Sequence
+from typing import Annotated
+
 import torch
 from pydantic.dataclasses import dataclass
 from torch import Tensor
@@ -15,6 +18,7 @@ from lqm.methods.objectives.discrimination import DiscriminativeMatching
 from lqm.methods.objectives.features import FeatureMatching
 from lqm.methods.spec import MethodSpec
 from lqm.methods.targets import LiveTargets
+from lqm.utils.effects import Unless
 from lqm.utils.errors import ConfigError
 from lqm.utils.settings import Count, NotNegative, Positive
 
@@ -49,14 +53,18 @@ class CAFESettings(MatchingSettings):
     layer_weight: NotNegative = 0.1
     class_weight: NotNegative = 0.01
     outer: Count = 50
-    inner: Count = 50
+    inner: Annotated[Count, Unless("outer", 1)] = 50
     query_batch: Count = 128
     accuracy_window: Count = 10
     outer_range: NotNegative = 0.04
-    inner_range: NotNegative = 0.03
-    network_rate: Positive = 0.01
-    train_batch: Count = 256
+    inner_range: Annotated[NotNegative, Unless("outer", 1)] = 0.03
+    network_rate: Annotated[Positive, Unless("outer", 1)] = 0.01
+    train_batch: Annotated[Count, Unless("outer", 1)] = 256
     augmented: bool = False
+
+    def operations(self, allowed: Sequence[str]) -> list[str]:
+        """All of them, or none."""
+        return [*allowed] if self.augmented else []
 
     def rate(self, step: int) -> float:
         """The learning rate of a step."""

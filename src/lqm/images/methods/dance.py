@@ -1,5 +1,8 @@
 """DANCE: matching under mixtures of fresh and trained networks, then calibration by the trained ones."""
 
+from collections.abc import Sequence
+from typing import Annotated
+
 from pydantic.dataclasses import dataclass
 
 from lqm.images.augment import draw_several
@@ -16,6 +19,7 @@ from lqm.methods.objectives.cross_entropy import CrossEntropy
 from lqm.methods.objectives.features import FeatureMatching
 from lqm.methods.spec import ExpertsNeeded, MethodSpec
 from lqm.methods.targets import LiveTargets
+from lqm.utils.effects import BANK, Unless
 from lqm.utils.settings import Count, NotNegative, Positive
 
 
@@ -37,7 +41,11 @@ class DANCESettings(MatchingSettings):
     mosaic: Count = 2
     pairs: Count = 5
     class_weight: NotNegative = 1.0
-    expert_epochs: Count = 60
+    expert_epochs: Annotated[Count, Unless(BANK, True)] = 60
+
+    def operations(self, allowed: Sequence[str]) -> list[str]:
+        """Color, crop and cutout."""
+        return [name for name in ("color", "crop", "cutout") if name in allowed]
 
     def images_per_step(self, classes: int, records: int, *, live: bool) -> float:
         """Those of both passes."""
@@ -50,7 +58,7 @@ def build(problem: ImageProblem, settings: DANCESettings) -> Condensation:
     S_c <- S_c - rate * gradient of D(phi_l(A(T_c)), phi_l(A(S_c))),  phi_l = l * first + (1 - l) * last
     S_c <- S_c - rate * gradient of class_weight * CE(last(A(S_c)), c)
     """
-    operations = [name for name in ("color", "crop", "cutout") if name in problem.source.augmentation]
+    operations = settings.operations(problem.source.augmentation)
     one_by_one = [[label] for label in range(problem.classes)]
 
     def targets(

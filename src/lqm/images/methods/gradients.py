@@ -15,6 +15,7 @@ from lqm.methods.condensation import Condensation, Pass
 from lqm.methods.objectives.gradients import GradientMatching
 from lqm.methods.spec import MethodSpec
 from lqm.methods.targets import LiveTargets
+from lqm.utils.effects import OnlyIf, Unless
 from lqm.utils.settings import Count, Positive
 
 GradientDistance = Literal["row-cosine", "squared", "cosine", "conv-squared", "conv-absolute"]
@@ -53,13 +54,17 @@ class DCSettings(MatchingSettings):
     learning_rate: Positive = 0.1
     init: Init = "noise"
     outer: Count | None = None
-    inner: Count | None = None
-    network_rate: Positive = 0.01
-    train_batch: Count = 256
+    inner: Annotated[Count | None, Unless("outer", 1)] = None
+    network_rate: Annotated[Positive, Unless("outer", 1)] = 0.01
+    train_batch: Annotated[Count, Unless("outer", 1)] = 256
     gradient_distance: GradientDistance = "row-cosine"
     augmented: bool = False
     granularity: Granularity = "class"
-    warm_up: Steps = 0
+    warm_up: Annotated[Steps, OnlyIf("granularity", "sum")] = 0
+
+    def operations(self, allowed: Sequence[str]) -> list[str]:
+        """All of them, or none."""
+        return [*allowed] if self.augmented else []
 
     def loops(self, per_class: int) -> tuple[int, int]:
         """Outer and inner loops: as given, or those of the largest budget in the table that is not above."""
@@ -71,6 +76,11 @@ class DCSettings(MatchingSettings):
         """Whether an update of a step compares the sum of the gradients of all classes."""
         warming = step < self.warm_up and update < _WARM_UPDATES
         return self.granularity == "sum" and not warming
+
+    def images_per_step(self, classes: int, records: int, *, live: bool) -> float:
+        """Those that are differentiated once: real ones, and synthetic ones that the network trains on."""
+        outer, inner = self.loops(records)
+        return 3.0 * classes * (outer * self.real_batch + (outer - 1) * inner * records)
 
     def differentiated_twice(self, classes: int, per_class: int) -> int:
         """Images whose gradients are differentiated at once."""
@@ -132,6 +142,6 @@ def build(problem: ImageProblem, settings: DCSettings) -> Condensation:
 
 
 DC, DSA, DCC, DSAC = (
-    MethodSpec(settings, build, matches=False, compiles=False)
+    MethodSpec(settings, build, matches=False)
     for settings in (DCSettings, DSASettings, DCCSettings, DSACSettings)
 )

@@ -1,5 +1,7 @@
 """IDC: gradient matching of mosaics, under networks that train on the real images between the updates."""
 
+from collections.abc import Sequence
+
 from pydantic.dataclasses import dataclass
 
 from lqm.images.augment import draw_several
@@ -44,6 +46,14 @@ class IDCSettings(MatchingSettings):
     train_batch: Count = 64
     cutmix: Share = 0.5
 
+    def operations(self, allowed: Sequence[str]) -> list[str]:
+        """Color, crop and cutout."""
+        return [name for name in ("color", "crop", "cutout") if name in allowed]
+
+    def images_per_step(self, classes: int, records: int, *, live: bool) -> float:
+        """Those that are differentiated once: real ones, as are those that the network learns from."""
+        return 3.0 * (self.outer * classes * self.real_batch + (self.outer - 1) * self.train_images)
+
     def differentiated_twice(self, classes: int, per_class: int) -> int:
         """Images whose gradients are differentiated at once."""
         return max(self.real_batch, min(self.synthetic_batch, per_class * self.mosaic**2))
@@ -63,7 +73,7 @@ def build(problem: ImageProblem, settings: IDCSettings) -> Condensation:
         cutmix=settings.cutmix,
     )
     encoders = TrainedOnReal(problem, learning, rounds=settings.outer, images=settings.train_images)
-    operations = [name for name in ("color", "crop", "cutout") if name in problem.source.augmentation]
+    operations = settings.operations(problem.source.augmentation)
     one_by_one = [[label] for label in range(problem.classes)]
     real = RealImages(problem, settings.real_batch, one_by_one, lambda draws: draw_several(operations, draws))
     objective = GradientMatching(settings.gradient_distance)
@@ -74,4 +84,4 @@ def build(problem: ImageProblem, settings: IDCSettings) -> Condensation:
     )
 
 
-IDC = MethodSpec(IDCSettings, build, matches=False, compiles=False)
+IDC = MethodSpec(IDCSettings, build, matches=False)

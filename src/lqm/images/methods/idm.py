@@ -14,6 +14,7 @@ from lqm.images.synthetic import SyntheticImages
 from lqm.methods.condensation import Condensation
 from lqm.methods.objectives.features import FeatureMatching
 from lqm.methods.spec import MethodSpec
+from lqm.utils.effects import Unless
 from lqm.utils.settings import Count, NotNegative, Positive
 
 _QUEUE = ("queue_start", "queue_interval", "queue_limit", "students", "student_steps", "meter_reset")
@@ -39,7 +40,7 @@ class IDMSettings(MatchingSettings):
 
     learning_rate: Positive = 0.2
     mosaic: Count = 2
-    mosaic_init: Literal["cells", "whole"] = "cells"
+    mosaic_init: Annotated[Literal["cells", "whole"], Unless("mosaic", 1)] = "cells"
     class_weight: NotNegative = 0.5
     queue_start: Count = 3
     queue_interval: Count = 30
@@ -47,7 +48,7 @@ class IDMSettings(MatchingSettings):
     students: Count = 2
     student_steps: Count = 10
     student_batch: Count = 256
-    meter_reset: Annotated[int, Field(ge=0)] = 0
+    meter_reset: Annotated[int, Field(ge=0), Unless("class_weight", 0)] = 0
 
     def images_per_step(self, classes: int, records: int, *, live: bool) -> float:
         """Those that networks learn from too."""

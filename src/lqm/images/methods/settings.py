@@ -1,11 +1,13 @@
 """Settings that several methods have."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator
 from pydantic.dataclasses import dataclass
 
 from lqm.images.networks import check_spec
+from lqm.utils.effects import Unless
 from lqm.utils.settings import Count, Positive, Share
 
 NetworkSpec = Annotated[str, AfterValidator(check_spec)]
@@ -33,9 +35,13 @@ class MatchingSettings:
     momentum: Share = 0.5
     real_batch: Count = 256
     init: Init = "random"
-    init_steps: Count = 200
+    init_steps: Annotated[Count, Unless("init", "random", "noise")] = 200
     network: NetworkSpec = "convnet"
     clip: Clip = "each-update"
+
+    def operations(self, allowed: Sequence[str]) -> list[str]:
+        """The augmentation of images while they are matched, out of the operations that keep a label."""
+        return [*allowed]
 
     def images_per_step(self, classes: int, records: int, *, live: bool) -> float:
         """Images that go through a network in a step; those with gradients count three times.

@@ -14,6 +14,7 @@ from lqm.images.stretches import ExpertStretches
 from lqm.methods.condensation import Condensation, Pass
 from lqm.methods.objectives.trajectory import TrajectoryMatching
 from lqm.methods.spec import ExpertsNeeded, MethodSpec
+from lqm.utils.effects import BANK, OnlyIf, Unless
 from lqm.utils.errors import ConfigError
 from lqm.utils.settings import Count, NotNegative, Positive, Share
 
@@ -51,25 +52,26 @@ class MTTSettings(MatchingSettings):
 
     steps: Count = 5_000
     learning_rate: Positive = 100.0
-    classified: bool = False
+    real_batch: Annotated[Count, Unless(BANK, True)] = 256
+    classified: Annotated[bool, OnlyIf("init", "random")] = False
     student_steps: Count = 30
     student_batch: Count | None = None
     expert_epochs: Count = 2
     min_start: Epoch = 0
     max_start: Count = 20
     first_max_start: Count | None = None
-    growth: Count = 1_000
+    growth: Annotated[Count, Unless("first_max_start", None)] = 1_000
     rate: Positive = 0.001
     rate_learning_rate: NotNegative = 1e-5
     gradient: Literal["exact", "two-pass"] = "exact"
     ema: Share = 0.0
     labels: Literal["hard", "learned"] = "hard"
-    label_learning_rate: NotNegative = 2.0
+    label_learning_rate: Annotated[NotNegative, OnlyIf("labels", "learned")] = 2.0
     threshold: Positive | None = None
     experts: Count = 100
-    expert_rate: Positive = 0.01
-    expert_optimizer: Literal["sgd", "gsam"] = "sgd"
-    expert_alpha: NotNegative = 0.3
+    expert_rate: Annotated[Positive, Unless(BANK, True)] = 0.01
+    expert_optimizer: Annotated[Literal["sgd", "gsam"], Unless(BANK, True)] = "sgd"
+    expert_alpha: Annotated[NotNegative, OnlyIf("expert_optimizer", "gsam"), Unless(BANK, True)] = 0.3
     zca: bool = True
 
     def __post_init__(self) -> None:

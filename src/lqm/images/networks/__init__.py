@@ -18,10 +18,10 @@ from lqm.images.networks.encoder import (
 )
 from lqm.images.networks.lenet import LeNet
 from lqm.images.networks.mlp import MLP
-from lqm.images.networks.network import Network
 from lqm.images.networks.own import NetworkMaker, wrap
 from lqm.images.networks.resnet import ResNet18
 from lqm.images.networks.vgg import VGG11
+from lqm.methods.networks import Network
 from lqm.utils.specs import NetworkTable, factory_name
 
 NETWORKS = NetworkTable[Network, tuple[int, int, int]](

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from lqm.images.networks.encoder import Readouts
-from lqm.images.networks.network import Network
+from lqm.methods.networks import Network
 
 _ACTIVATIONS = (nn.ReLU, nn.LeakyReLU, nn.PReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Sigmoid, nn.Tanh)
 

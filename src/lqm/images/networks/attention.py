@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lqm.images.networks.activations import Activations
 from lqm.images.networks.encoder import Readout, Readouts
-from lqm.images.networks.network import Network
+from lqm.methods.networks import Network
 
 
 class Attention(Activations):

@@ -13,7 +13,7 @@ from lqm.images.networks.layers import (
     first_padding,
     norm_layers,
 )
-from lqm.images.networks.network import Network
+from lqm.methods.networks import Network
 from lqm.utils.errors import ConfigError
 
 

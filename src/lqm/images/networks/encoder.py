@@ -1,8 +1,9 @@
 """Networks as encoders: readouts of images with gradients, or of many without."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import lru_cache
 
 import torch
@@ -11,7 +12,7 @@ from torch.func import functional_call
 from torch.utils.checkpoint import checkpoint
 
 from lqm.engine.compute import Compute
-from lqm.images.networks.network import Network
+from lqm.methods.networks import Network
 
 Readouts = tuple[Tensor, ...]
 # Makes a module that holds a network as `network` and reads something out of images.
@@ -49,7 +50,8 @@ class Encoder:
     """A network as the methods use it: it turns images into readouts by `run`.
 
     The weights of the network may change afterwards, its mode (training or not) may not. If `run` is compiled
-    for a size of chunk, all chunks are `whole`. `accuracy` is that on what a network has learned from.
+    for a size of chunk, all chunks are `whole`, and `eager` does the same uncompiled. `accuracy` is that on
+    what a network has learned from.
     `at_once` images at most go through it with gradients, if that makes no difference.
     """
 
@@ -59,11 +61,12 @@ class Encoder:
         run: Callable[[Tensor], Readouts],
         *,
         whole: bool,
+        eager: Callable[[Tensor], Readouts] | None = None,
         accuracy: float | None = None,
         at_once: int | None = None,
     ) -> None:
         self.network, self._run, self._whole, self.accuracy = network, run, whole, accuracy
-        self._at_once = at_once
+        self._eager, self._at_once = eager or run, at_once
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -81,6 +84,22 @@ class Encoder:
         parts = images.tensor_split(-(-len(images) // self._at_once))
         readouts = [checkpoint(self._run, part, use_reentrant=False) for part in parts]
         return tuple(torch.cat(pieces) for pieces in zip(*readouts, strict=True))
+
+    def readouts_twice(self, images: Tensor) -> Readouts:
+        """The same to be differentiated twice, which compiled code can't be."""
+        return self._eager(images)
+
+    def readouts_in_parts(self, images: Tensor) -> Iterator[Readouts]:
+        """The same part by part, each to be differentiated before the next is asked for.
+
+        All at once if the network is not compiled, or normalises by its batch.
+        """
+        if not self._whole or uses_batch_statistics(self.network):
+            yield self._run(images)
+            return
+        parts = images.split(chunk_size(images))
+        for part in parts:
+            yield self._padded(part, len(parts[0]))
 
     @torch.no_grad()
     def encode(self, images: Tensor) -> Readouts:
@@ -110,24 +129,26 @@ class EncoderFactory:
 
     def __init__(self, readout: Readout, compute: Compute, at_once: int | None = None) -> None:
         self._readout, self._compute, self._at_once = readout, compute, at_once
-        # By whether the network is in training mode, which is part of the code.
-        self._compiled: dict[bool, Callable[[Tensor, dict[str, Tensor]], Readouts]] = {}
+        # By the modules that are in training mode, which is part of the code.
+        self._compiled: dict[tuple[bool, ...], Callable[[Tensor, dict[str, Tensor]], Readouts]] = {}
 
     def of(self, network: Network, accuracy: float | None = None) -> Encoder:
         """The encoder of one network."""
         if not self._compute.compile:
             run = self._compute.faster(self._readout(network))
             return Encoder(network, run, whole=False, accuracy=accuracy, at_once=self._at_once)
-        if network.training not in self._compiled:
+        mode = tuple(module.training for module in network.modules())
+        if mode not in self._compiled:
             shell = self._readout(copy.deepcopy(network))
-            self._compiled[network.training] = self._compute.faster(
+            self._compiled[mode] = self._compute.faster(
                 lambda images, weights: functional_call(shell, weights, (images,))
             )
-        compiled = self._compiled[network.training]
+        compiled = self._compiled[mode]
         return Encoder(
             network,
             lambda images: compiled(images, _weights(network)),
             whole=True,
+            eager=replace(self._compute, compile=False).faster(self._readout(network)),
             accuracy=accuracy,
             at_once=self._at_once,
         )

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from torch import nn
 
-from lqm.images.networks.network import Network
+from lqm.methods.networks import Network
 
 
 class MLP(Network):

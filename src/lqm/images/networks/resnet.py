@@ -5,7 +5,7 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from lqm.images.networks.layers import Norm, may_halve, norm_layers
-from lqm.images.networks.network import Network
+from lqm.methods.networks import Network
 
 _WIDTHS = (64, 128, 256, 512)
 

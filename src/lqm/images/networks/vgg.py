@@ -5,7 +5,7 @@ from typing import ClassVar
 from torch import nn
 
 from lqm.images.networks.layers import Norm, first_padding, may_halve, norm_layers
-from lqm.images.networks.network import Network
+from lqm.methods.networks import Network
 
 _STAGES = ((64,), (128,), (256, 256), (512, 512), (512, 512))
 

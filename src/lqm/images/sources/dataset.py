@@ -11,22 +11,25 @@ from torch.utils.data import Dataset
 
 from lqm.engine.progress import Progress
 from lqm.images.augment import OPERATIONS
-from lqm.images.sources.convert import Array, eight_bits_or_floats, labels_of, names_of
+from lqm.images.sources.classes import numbered
+from lqm.images.sources.convert import Array, eight_bits_or_floats
 from lqm.images.sources.deep import refuse_deep
 from lqm.images.sources.found import Found, Reading, finish
 from lqm.images.sources.image_file import pixels_of, plain
 from lqm.images.sources.labelled import Images
+from lqm.images.sources.resize import fit
 from lqm.images.sources.source import ImageSource
 from lqm.images.sources.stack import Stack
 from lqm.utils.errors import DataError
+from lqm.utils.names import shown_value
 from lqm.utils.sentences import reason
 
 _UPDATE_EVERY = 256
 
 
 def from_dataset(
-    train: Dataset[Any],
-    test: Dataset[Any] | None = None,
+    train: Dataset[object],
+    test: Dataset[object] | None = None,
     *,
     name: str = "dataset",
     class_names: Sequence[str] | None = None,
@@ -51,28 +54,37 @@ def from_dataset(
         DataError: when an item can't be used; it says which.
     """
     reading = Reading(name, test_fraction=test_fraction, show_progress=show_progress)
-    parts = {"training": train} if test is None else {"training": train, "test": test}
+    return finish(read_dataset(train, test, reading, class_names), reading, augmentation=tuple(augmentation))
+
+
+def read_dataset(
+    train: object, test: object, reading: Reading, class_names: Sequence[str] | None = None
+) -> Found:
+    """The images of a dataset for training and of one for testing, if there is one; see `from_dataset`."""
+    name = reading.name
+    parts: dict[str, Any] = {"training": train} if test is None else {"training": train, "test": test}
     total = sum(_length(dataset, f"the {part} set of '{name}'") for part, dataset in parts.items())
-    stack = Stack(total, "resize all labelled to one size such as {0}x{0} in the dataset's transform")
-    labels: dict[str, list[int]] = {}
-    with Progress(f"reading {name}", total, shown=show_progress) as progress:
+    stack = Stack(
+        total, "resize all to one size such as {0}x{0} in the dataset's transform, or give size={0}"
+    )
+    labels: dict[str, list[object]] = {}
+    with Progress(f"reading {name}", total, shown=reading.show_progress) as progress:
         for part, dataset in parts.items():
             labels[part] = []
             for index in range(_length(dataset, part)):
                 place = f"item {index} of the {part} set of '{name}'"
-                image, label = _item(dataset[index], place)
+                image, label = _item(dataset[index], place, reading.size)
                 stack.add(image, place)
                 labels[part].append(label)
                 if len(stack) % _UPDATE_EVERY == 0 or len(stack) == total:
                     progress.update(len(stack), {})
-    stack.check_square()
-    numbers = [labels_of(np.array(part), len(part), f"'{name}'") for part in labels.values()]
+    if reading.size is None:
+        stack.check_square()
+    given = class_names if class_names is not None else getattr(train, "classes", None)
+    numbers, names = numbered([*labels.values()], f"'{name}'", None if given is None else tuple(given))
     images = stack.images.split([len(part) for part in numbers])
     labelled = [Images(*pair) for pair in zip(images, numbers, strict=True)]
-    given = class_names if class_names is not None else getattr(train, "classes", None)
-    names = names_of(None if given is None else tuple(given), numbers[0], f"'{name}'")
-    found = Found(labelled[0], labelled[1] if test is not None else None, names)
-    return finish(found, reading, augmentation=tuple(augmentation))
+    return Found(labelled[0], labelled[1] if test is not None else None, names)
 
 
 def _length(dataset: Any, what: str) -> int:
@@ -87,21 +99,23 @@ def _length(dataset: Any, what: str) -> int:
     return length
 
 
-def _item(item: Any, place: str) -> tuple[Array, int]:
+def _item(item: Any, place: str, size: int | None) -> tuple[Array, object]:
     if not (isinstance(item, tuple | list) and len(item) == 2):
         raise DataError(f"{place} is a {type(item).__name__}; it should be a pair of an image and its label")
     image, label = item
     try:
-        return _image(image, place), operator.index(label)
+        return _image(image, place, size), label if isinstance(label, str) else operator.index(label)
     except TypeError as error:
-        raise DataError(f"{place} has the label {label!r}; it should be a whole number") from error
+        raise DataError(
+            f"{place} has the label {shown_value(label)}; it should be a whole number or a text"
+        ) from error
 
 
-def _image(image: Any, place: str) -> Array:
+def _image(image: Any, place: str, size: int | None) -> Array:
     if isinstance(image, Image.Image):
         refuse_deep(image, place)
         try:
-            return pixels_of(plain(image))
+            return pixels_of(fit(plain(image), size) if size else plain(image))
         except Exception as error:  # of a file that is read only now, Pillow can raise nearly anything
             raise DataError(f"{place} can't be read as an image ({reason(error)}); replace it") from error
     if not isinstance(image, torch.Tensor | np.ndarray):

@@ -77,7 +77,7 @@ def _unpack(packed: Packed) -> Found:
 
 
 def _decode_all(encoded: Iterator[Encoded], total: int, reading: Reading) -> Tensor:
-    stack = Stack(total, "pass --size {} to bring all images to one size")
+    stack = Stack(total, "pass --size {0}, in Python size={0}, to bring all images to one size")
     with (
         Progress(f"reading {reading.name}", total, shown=reading.show_progress) as progress,
         ThreadPoolExecutor(THREADS) as pool,

@@ -27,12 +27,20 @@ _AT_A_TIME = 1 << 20
 _MOST_TIMES = 1032  # what deflate makes smaller at most
 
 
-def read_idx_folder(folder: Path) -> Found | None:
-    """The four files of a folder, gzipped or not; None if there are no training images."""
+def read_idx_folder(folder: Path, prefix: str = "") -> Found | None:
+    """The four files of a folder, gzipped or not; None if there are no training images.
+
+    Args:
+        folder: where they are.
+        prefix: what their names begin with, such as `emnist-letters-`.
+    """
+    if not folder.is_dir():
+        return None
     with Inside(folder) as inside:
-        if not _find(inside, "train-images", 3):
+        if not _find(inside, f"{prefix}train-images", 3):
             return None
-        train, test = (_images(inside, part) for part in ("train", "t10k"))
+        tested = "t10k" if _find(inside, f"{prefix}t10k-images", 3) else "test"
+        train, test = (_images(inside, prefix + part) for part in ("train", tested if prefix else "t10k"))
     return Found(train, test, names_of(None, train.labels, str(folder)))
 
 

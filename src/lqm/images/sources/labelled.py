@@ -1,14 +1,13 @@
 """Labelled images in main memory."""
 
 import hashlib
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from lqm.engine.randomness import generator
+from lqm.methods.splits import class_places, held_out
 from lqm.utils.errors import DataError
 
 
@@ -53,10 +52,8 @@ class Images:
             digest.update(repr(self.learning_rate).encode())
 
     def places_by_class(self, classes: int) -> tuple[Tensor, ...]:
-        """The places of the images of each class, in order; in time by the number of images."""
-        order = self.labels.argsort(stable=True)
-        parts: tuple[Tensor, ...] = order.split(self.labels.bincount(minlength=classes).tolist())
-        return parts
+        """The places of the images of each class, in order."""
+        return class_places(self.labels, classes)
 
     def of_class(self, label: int) -> Tensor:
         """The images of one class, as they are stored, [n, C, H, W]."""
@@ -67,11 +64,7 @@ class Images:
 
         Of a class of two images or more both parts get at least one; a class of one image stays whole.
         """
-        draws = generator(0, purpose)
-        chosen = torch.zeros(len(self.labels), dtype=torch.bool)
-        for members in self.places_by_class(classes):
-            count = min(max(math.floor(share * len(members) + 0.5), 1), len(members) - 1)
-            chosen[members[torch.randperm(len(members), generator=draws)[:count]]] = True
+        chosen = held_out(self.labels, classes, share, purpose)
         stays, goes = (Images(self.images[part], self.labels[part]) for part in (~chosen, chosen))
         return stays, goes
 

@@ -1,7 +1,7 @@
 """The sets that the field knows by name: where they are looked for, and what they are normalised by."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -16,8 +16,10 @@ from lqm.images.sources.cifar import (
 from lqm.images.sources.folder import read_listing
 from lqm.images.sources.found import Found, Reading, finish
 from lqm.images.sources.idx import read_idx_folder
+from lqm.images.sources.idx_sets import IDX_SETS, MNIST, IdxSet
 from lqm.images.sources.inside import Inside, expanded
 from lqm.images.sources.npz import read_npz
+from lqm.images.sources.parquet_parts import parquet_parts
 from lqm.images.sources.source import OPERATIONS_WITHOUT_FLIP, ImageSource
 from lqm.images.sources.tinyimagenet import list_tiny_imagenet
 from lqm.utils.errors import ConfigError, DataError
@@ -26,7 +28,9 @@ from lqm.utils.errors import ConfigError, DataError
 def mnist(reading: Reading) -> ImageSource:
     """Handwritten digits, 28x28, greyscale: `mnist.npz`, the published idx files, or Parquet."""
     data_dir = _data_dir(reading)
-    places = (data_dir, data_dir / "mnist", data_dir / "MNIST" / "raw")
+    # A folder that is called after another set holds that one.
+    other = any(each.is_called(data_dir) for each in IDX_SETS.values() if each is not MNIST)
+    places = (*(() if other else (data_dir,)), data_dir / "mnist", data_dir / "MNIST" / "raw")
     found = (
         next((found for place in places if (found := _npz(place / "mnist.npz"))), None)
         or next((found for place in places if (found := read_idx_folder(place))), None)
@@ -37,8 +41,22 @@ def mnist(reading: Reading) -> ImageSource:
         reading,
         augmentation=OPERATIONS_WITHOUT_FLIP,
         recipes="mnist",
-        published=((0.1307,), (0.3081,)),
+        published=MNIST.published,
     )
+
+
+def idx_set(known: IdxSet) -> Callable[[Reading], ImageSource]:
+    """A set that was published as MNIST was: its idx files, or Parquet."""
+
+    def read(reading: Reading) -> ImageSource:
+        data_dir = _data_dir(reading)
+        found = next((found for place in known.places(data_dir) if (found := known.read(place))), None)
+        if not known.prefix:
+            found = found or _parquet(data_dir, known.name.replace("-", "*"), reading)
+        files = f"{known.folders[-1] if known.prefix else known.name}/{known.prefix}train-images-idx3-ubyte"
+        return known.source(_required(found, reading, f"{files} and the other three files of it"), reading)
+
+    return read
 
 
 def cifar10(reading: Reading) -> ImageSource:
@@ -110,12 +128,12 @@ def _npz(path: Path) -> Found | None:
 
 
 def _parquet(data_dir: Path, pattern: str, reading: Reading) -> Found | None:
-    from lqm.images.sources.parquet import parquet_parts, read_parquet
-
     for folder in _places(data_dir, pattern):
         with Inside(folder) as inside:
             parts = parquet_parts(inside)
         if parts:
+            from lqm.images.sources.parquet import read_parquet
+
             return read_parquet(*parts, reading)
     return None
 

@@ -5,9 +5,8 @@ from pathlib import Path
 from lqm.images.sources.convert import images_of, labels_of, names_of
 from lqm.images.sources.found import Found
 from lqm.images.sources.labelled import Images
-from lqm.utils.errors import DataError
 from lqm.utils.limits import require_memory
-from lqm.utils.npz import Arrays, listed, strings_of
+from lqm.utils.npz import Arrays, strings_of
 
 _KEYS = (
     ("train_x", "train_y", "test_x", "test_y"),
@@ -24,10 +23,7 @@ _COPIES = 2
 def read_npz(path: Path) -> Found:
     """The images and labels of a file, under one of the usual sets of keys, and `class_names` if given."""
     arrays = Arrays(path)
-    keys = next((keys for keys in _KEYS if arrays.keys >= set(keys)), None)
-    if keys is None:
-        accepted = "; or ".join(", ".join(keys) for keys in _KEYS)
-        raise DataError(f"{path} holds {listed(arrays.keys)}; it should hold {accepted}")
+    keys = arrays.layout(_KEYS)
     pairs = [_images(arrays, *pair) for pair in zip(keys[::2], keys[1::2], strict=True)]
     given = "class_names" in arrays.keys
     names = strings_of(arrays["class_names"], f"class_names of {path}") if given else None

@@ -8,22 +8,26 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from torch import Tensor
 
 from lqm.images.sources.convert import labels_of, names_of
 from lqm.images.sources.decoding import decode_set
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.image_file import Encoded
-from lqm.images.sources.inside import Inside
-from lqm.images.sources.parquet_pages import check_footer, largest_page
 from lqm.utils.errors import DataError
+from lqm.utils.extras import missing
 from lqm.utils.files import open_regular
 from lqm.utils.limits import require_memory
+from lqm.utils.parquet_pages import check_footer, largest_page
 from lqm.utils.sentences import reason
 from lqm.utils.terminal import shown
+
+try:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+except ImportError as error:
+    raise missing("a Parquet file", "pyarrow", "parquet") from error
 
 _IMAGES = ("img", "image")
 _LABELS = ("label", "labels", "fine_label")
@@ -54,22 +58,6 @@ class _Table(NamedTuple):
     def rows(self) -> int:
         """How many rows there should be."""
         return int(self.file.metadata.num_rows)
-
-
-def parquet_parts(inside: Inside) -> tuple[list[Path], list[Path]] | None:
-    """The files for training and for testing, in a folder or else in a sub-folder; None if there are none."""
-    for place in (inside.root, *inside.folders(inside.root)):
-        files = [path for path in inside.files(place) if path.name.endswith(".parquet")]
-        train, test, val = (
-            [path for path in files if path.name.startswith(start)] for start in ("train", "test", "val")
-        )
-        if train:
-            return train, test or val
-        if files:
-            raise DataError(
-                f"{place} has .parquet files but none called train*.parquet; rename them, or give one"
-            )
-    return None
 
 
 def read_parquet(train: list[Path], test: list[Path], reading: Reading) -> Found:

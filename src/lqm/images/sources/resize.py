@@ -20,7 +20,10 @@ def square(images: Tensor, size: int | None, name: str) -> Tensor:
     """Images, [N, C, H, W], as squares, [N, C, size, size], channel by channel and of the same type."""
     height, width = images.shape[2:]
     if size is None:
-        check_square(height, width, f"the images of '{name}' are", f"pass --size {suggested(height, width)}")
+        side = suggested(height, width)
+        check_square(
+            height, width, f"the images of '{name}' are", f"pass --size {side}, in Python size={side}"
+        )
     if size is None or (height, width) == (size, size):
         return images
     require_memory(

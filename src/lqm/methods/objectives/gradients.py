@@ -1,6 +1,6 @@
 """Gradient matching: a network should learn from S_c what it learns from T_c (Zhao, Mopuri & Bilen 2021)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 import torch
@@ -19,6 +19,14 @@ class ClassifyingEncoder(Encoder, Protocol):
     """An encoder that reads out the logits of a network."""
 
     network: nn.Module
+
+    def readouts_twice(self, inputs: Tensor) -> tuple[Tensor, ...]:
+        """The logits of records, [B, classes], to be differentiated twice."""
+        ...
+
+    def readouts_in_parts(self, inputs: Tensor) -> Iterator[tuple[Tensor, ...]]:
+        """The same part by part, each to be differentiated once before the next is asked for."""
+        ...
 
 
 def row_cosine(real: Gradient, synthetic: Gradient) -> Tensor:
@@ -99,7 +107,7 @@ class GradientMatching:
     ) -> Gradient:
         """The mean over the classes of their gradients on the real side, detached."""
         found = [
-            _gradient(encoder, Batch(images, [label], [len(images)]), live=False)
+            _constant_gradient(encoder, Batch(images, [label], [len(images)]))
             for batch in batches
             for images, label in zip(batch.by_class(batch.inputs), batch.classes, strict=True)
         ]
@@ -107,14 +115,30 @@ class GradientMatching:
 
     def loss(self, encoder: ClassifyingEncoder, target: Gradient, synthetic: Batch) -> Tensor:
         """One loss for all classes that came together, [1]."""
-        return self._distance(target, _gradient(encoder, synthetic, live=True)).reshape(1)
+        return self._distance(target, _live_gradient(encoder, synthetic)).reshape(1)
 
 
-def _gradient(encoder: ClassifyingEncoder, batch: Batch, *, live: bool) -> Gradient:
-    """The gradient of the mean cross-entropy of a batch; a `live` one can be differentiated again."""
-    parameters = [weight for weight in encoder.network.parameters() if weight.requires_grad]
+def _live_gradient(encoder: ClassifyingEncoder, batch: Batch) -> Gradient:
+    """The gradient of the mean cross-entropy of a batch, which can be differentiated again."""
+    (logits,) = encoder.readouts_twice(batch.inputs)
+    loss = F.cross_entropy(logits, batch.labels(logits.device))
+    return torch.autograd.grad(loss, _learned(encoder), create_graph=True, materialize_grads=True)
+
+
+def _constant_gradient(encoder: ClassifyingEncoder, batch: Batch) -> Gradient:
+    """The gradient of the mean cross-entropy of a batch, without a past."""
+    total: Gradient = ()
+    labels = batch.labels(batch.inputs.device)
+    done = 0
     with torch.enable_grad():
-        (logits,) = encoder.readouts(batch.inputs)
-        loss = F.cross_entropy(logits, batch.labels(logits.device))
-        gradient = torch.autograd.grad(loss, parameters, create_graph=live, materialize_grads=True)
-    return gradient if live else tuple(part.detach() for part in gradient)
+        for (logits,) in encoder.readouts_in_parts(batch.inputs):
+            own = labels[done : done + len(logits)]
+            done += len(logits)
+            loss = F.cross_entropy(logits, own) * (len(own) / len(labels))
+            part = torch.autograd.grad(loss, _learned(encoder), materialize_grads=True)
+            total = tuple(one + other for one, other in zip(total, part, strict=True)) if total else part
+    return total
+
+
+def _learned(encoder: ClassifyingEncoder) -> list[nn.Parameter]:
+    return [weight for weight in encoder.network.parameters() if weight.requires_grad]

@@ -2,6 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from lqm.utils.extras import missing
+
+try:
+    import matplotlib  # noqa: F401
+except ImportError as error:
+    raise missing("a figure", "matplotlib", "figures") from error
+
 from lqm.report.figures.accuracy import draw_accuracy_by_budget, draw_accuracy_by_step
 from lqm.report.figures.ecdf import draw_ecdf
 from lqm.report.figures.images import draw_images

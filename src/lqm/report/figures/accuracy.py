@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from lqm.condensed.described import records_of
 from lqm.evaluation.cases import Case
 from lqm.evaluation.comparison import Comparison, Repeats
 from lqm.evaluation.history import Evaluated, evaluation_curve
@@ -78,7 +79,8 @@ def _by_step(origin: Origin, runs: Sequence[Along]) -> Figure:
 
 
 def _by_budget(origin: Origin, way: Comparison) -> Figure:
-    plot = LinePlot("images of each class" if "per_class" in way.repeats[0].manifest else "nodes")
+    records = records_of(way.repeats[0].manifest)
+    plot = LinePlot(records if records == "nodes" else f"{records} of each class")
     for number, (label, runs) in enumerate(series_of(way.repeats, _label, lambda run: run.budget).items()):
         sizes = sorted(runs)
         plot.curve(look(number), sizes, [runs[size].accuracy for size in sizes], label)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from rich.cells import cell_len
 
 from lqm.condensed import CondensedImages
-from lqm.condensed.sheet import as_colours
+from lqm.condensed.drawing import as_colours
 from lqm.evaluation.cases import Case
 from lqm.report.figures.style import COLUMN, PAGE, new_figure, plain, set_title
 from lqm.report.figures.subjects import Drawing, LeftOut, Origin, file_names

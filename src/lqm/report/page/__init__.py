@@ -18,7 +18,16 @@ _HERE = Path(__file__).parent
 _OURS = '<meta name="generator" content="lqm'
 # Of more classes than these, charts by class show the worst or the largest.
 _MOST_CLASSES = 30
-_SCRIPTS = ("draw.js", "charts.js", "explorer.js", "images.js", "study.js", "page.js")
+_SCRIPTS = (
+    "draw.js",
+    "charts.js",
+    "matrices.js",
+    "explorer.js",
+    "maps.js",
+    "images.js",
+    "study.js",
+    "page.js",
+)
 _LIBRARIES = {"d3.min.js": "d3.LICENSE", "plot.umd.min.js": "plot.LICENSE"}
 
 

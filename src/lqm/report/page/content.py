@@ -6,20 +6,24 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from lqm.condensed import CondensedImages
+from torch import Tensor
+
+from lqm.condensed import CondensedImages, CondensedNodes
 from lqm.evaluation.cases import Case
 from lqm.evaluation.faults import faults_of
 from lqm.evaluation.history import evaluation_curve, metric_curves
-from lqm.evaluation.labels import distance_of, mosaics_of, size_of
+from lqm.evaluation.labels import distance_of, size_of
 from lqm.evaluation.latents import Latents
-from lqm.evaluation.markdown import percent
-from lqm.evaluation.standing import Bar, Standing, standings
+from lqm.evaluation.standing import Standing, standings
+from lqm.report.page.banner import verdicts
 from lqm.report.page.differences import differences_of_sets
 from lqm.report.page.explorer import explorer
 from lqm.report.page.gallery import RealImages, gallery
 from lqm.report.page.learning import learning
+from lqm.report.page.maps import maps
 from lqm.report.page.privacy import privacy, what_it_gives_away
-from lqm.report.page.summary import answers, type_of_records, verdicts
+from lqm.report.page.standings import standing_bars, standing_table
+from lqm.report.page.summary import answers, type_of_records
 from lqm.utils.errors import ConfigError
 from lqm.utils.paths import shown_path
 from lqm.utils.places import without_places
@@ -44,6 +48,7 @@ class Real:
     Attributes:
         by_class: of nodes: how many training nodes each class has.
         images: of images: the training images.
+        inits: of images: what each set was before its first step, where its seed says that.
     """
 
     train: int
@@ -51,6 +56,7 @@ class Real:
     latents: Latents
     by_class: list[int] | None = None
     images: RealImages | None = None
+    inits: Sequence[Tensor | None] = ()
 
 
 def require_one_source(cases: Sequence[Case]) -> None:
@@ -89,10 +95,12 @@ def page_of_sets(
         [evaluation_curve(case.folder, case.manifest["steps"]) for case in cases],
     )
     images = [case.condensed for case in cases if isinstance(case.condensed, CondensedImages)]
-    shown = gallery(images, real.images if real else None) if images else None
+    shown = gallery(images, real.images if real else None, real.inits if real else ()) if images else None
     galleries = shown["sets"] if shown else []
     curves = explorer(latents) if latents else None
-    audits = privacy(cases)
+    audits, differences = privacy(cases), differences_of_sets(cases)
+    tables = [standing_table(found, cases) for found in ranked]
+    projected = maps(latents) if latents else None
     variables = {
         "title": f"{cases[0].manifest['source']['name']}, condensed",
         "lead": _lead(cases, real),
@@ -105,13 +113,14 @@ def page_of_sets(
             *what_it_gives_away(cases, audits),
         ],
         "audits": audits,
-        "standings": [_standing(found, cases) for found in ranked],
-        "differences": differences_of_sets(cases),
+        "standings": tables,
+        "differences": differences,
         "records": type_of_records(cases),
         "gallery": shown,
         "latents": latents,
         "explorer": curves,
-        "budgets": None if images else _budgets(cases, real),
+        "maps": projected,
+        "budgets": _budgets(cases, real) if isinstance(cases[0].condensed, CondensedNodes) else None,
         "learning": logged,
         "of_what": "",
         "sizes_differ": len({case.records for case in cases}) > 1,
@@ -122,13 +131,17 @@ def page_of_sets(
     data = {
         "labels": [case.label for case in cases],
         "classNames": cases[0].condensed.class_names,
-        "standings": [_bars(found, cases) for found in ranked],
+        "standings": [standing_bars(found, cases) for found in ranked],
         "real": shown["real"] if shown else {},
         # The images themselves are in the text of the page.
         "images": [[[tile["records"] for tile in own] for own in tiles] for tiles in galleries],
+        "inits": shown["inits"] if shown else None,
         "explorer": curves,
+        "maps": projected,
+        "confusion": [table["confusion"] for table in tables],
         "budgets": variables["budgets"],
         "learning": logged,
+        "differences": differences and [table["pairs"] for table in differences["tables"]],
     }
     return Page("sets.html.j2", variables, data)
 
@@ -172,37 +185,6 @@ def _facts(case: Case) -> Content:
     }
 
 
-def _standing(found: Standing, cases: Sequence[Case]) -> Content:
-    full = found.full
-    return {
-        "protocol": found.protocol.in_words(full.records if full else None) + seeds_in_words(found),
-        "full": full is not None,
-        "evaluated": [found.of_case(number) for number in range(len(cases))],
-        "spoken": ", ".join(f"{bar.name} {percent(bar.accuracy)} %" for bar in reversed(found.bars)),
-        "rows": [
-            {
-                "name": bar.name,
-                "records": _size(bar, cases),
-                "networks": len(bar.accuracies),
-                "accuracy": bar.spread.percent(),
-                "cvm": [match.statistic.shown(3) for match in (bar.before, bar.after)],
-                "extremes": [f"{100 * match.extremes:.2f}" for match in (bar.before, bar.after)],
-                "by_class": [percent(share) for share in bar.by_class],
-            }
-            for bar in reversed(found.bars)
-        ],
-        "missing": [case.label for number, case in enumerate(cases) if found.of_case(number) is None],
-    }
-
-
-def seeds_in_words(found: Standing) -> str:
-    """Which evaluation seeds were put together, if there are several."""
-    if len(found.seeds) == 1:
-        return ""
-    seeds = ", ".join(map(str, found.seeds))
-    return f"; seeds {seeds} together" if found.paired else f"; each set by its own of the seeds {seeds}"
-
-
 def _warnings(cases: Sequence[Case], standing: Standing | None, source: Any | None) -> list[str]:
     """What is wrong with each set, a line each, after its name where there are several."""
     return [
@@ -211,28 +193,6 @@ def _warnings(cases: Sequence[Case], standing: Standing | None, source: Any | No
         for line in faults_of(
             case.condensed, case.evaluator, source, standing.of_case(number) if standing else None
         )
-    ]
-
-
-def _size(bar: Bar, cases: Sequence[Case]) -> str:
-    """How many records a network was trained on, and of how many mosaics they are cells."""
-    mosaics = None if bar.case is None else mosaics_of(cases[bar.case].condensed)
-    return f"{mosaics:,} mosaics = {bar.records:,}" if mosaics else f"{bar.records:,}"
-
-
-def _bars(found: Standing, cases: Sequence[Case]) -> list[Content]:
-    return [
-        {
-            "name": bar.name,
-            "case": bar.case,
-            "size": "" if bar.name.endswith(f", {bar.records:,}") else f" ({_size(bar, cases)})",
-            "shown": bar.spread.percent(),
-            "accuracy": bar.accuracy,
-            "deviation": bar.deviation,
-            "accuracies": bar.accuracies,
-            "byClass": bar.by_class,
-        }
-        for bar in reversed(found.bars)
     ]
 
 
@@ -245,6 +205,7 @@ def _budgets(cases: Sequence[Case], real: Real | None) -> Content:
 
 def _loading(case: Case) -> str:
     """The lines of Python that load a set."""
-    use = "dataset = condensed.dataset()" if "per_class" in case.manifest else "data = condensed.to_pyg()"
+    nodes = isinstance(case.condensed, CondensedNodes)
+    use = "data = condensed.to_pyg()" if nodes else "dataset = condensed.dataset()"
     use += "\nlearning_rate = condensed.learning_rate  # of SGD" * ("training" in case.manifest)
     return f"import lqm\ncondensed = lqm.load({shown_path(case.folder)!r})\n{use}"

@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from lqm.condensed import CondensedImages
+from lqm.condensed.drawing import as_colours, as_image
 from lqm.condensed.mosaic import expand
-from lqm.condensed.sheet import as_colours, as_image
 
 Content = dict[str, Any]
-# By set and class: images, each with the neighbours of its records; and what the page holds of them.
-Images = list[list[list[tuple[Tensor, list[list[Content]]]]]]
+# By set and class: images, each with its init and the neighbours of its records; and what the page holds.
+Images = list[list[list[tuple[Tensor, Tensor | None, list[list[Content]]]]]]
 Tiles = list[list[list[Content]]]
 
 # Letters of all images on a page, about; images, or cells of mosaics, whose neighbours are looked for.
@@ -40,21 +40,33 @@ class RealImages:
     nearest: Callable[[Tensor, int], tuple[Tensor, Tensor]]
 
 
-def gallery(sets: Sequence[CondensedImages], real: RealImages | None) -> Content:
-    """Images by set and class, as many as a page holds, and the real images that are nearest.
+def gallery(
+    sets: Sequence[CondensedImages], real: RealImages | None, inits: Sequence[Tensor | None] = ()
+) -> Content:
+    """Images by set and class, as many as a page holds, with their inits and the nearest real images.
 
     A record is an image, or a cell of it if it is a mosaic. `real` holds each real image once, by its
-    place in the training set.
+    place in the training set; so do the inits, which sets of one seed share.
     """
     factors = [condensed.manifest.get("mosaic", 1) for condensed in sets]
     classes = range(len(sets[0].class_names))
     most = max(1, _CELLS // (len(classes) * sum(factor**2 for factor in factors)))
     chosen = [[condensed.images[condensed.labels == label][:most] for label in classes] for condensed in sets]
+    first = [
+        [None if init is None else init[condensed.labels == label] for label in classes]
+        for condensed, init in zip(sets, inits or [None] * len(sets), strict=True)
+    ]
     cells = [expand(torch.cat(own), factor) for own, factor in zip(chosen, factors, strict=True)]
     near = _neighbours(torch.cat(cells), _NEIGHBOURS if max(factors) == 1 else _NEIGHBOURS_OF_A_CELL, real)
     images = [
-        [[(image, [next(near) for _ in range(factor**2)]) for image in own] for own in by_class]
-        for by_class, factor in zip(chosen, factors, strict=True)
+        [
+            [
+                (image, None if begun is None else begun[place], [next(near) for _ in range(factor**2)])
+                for place, image in enumerate(own)
+            ]
+            for own, begun in zip(by_class, first_by_class, strict=True)
+        ]
+        for by_class, first_by_class, factor in zip(chosen, first, factors, strict=True)
     ]
     shown = min(most, max(1, _LETTERS // _letters(*_shown(images, 1, real))))
     tiles, nearest = _shown(images, shown, real)
@@ -63,9 +75,12 @@ def gallery(sets: Sequence[CondensedImages], real: RealImages | None) -> Content
         "cut": any(condensed.manifest["per_class"] > shown for condensed in sets),
         # Rows of so few images stand in columns, if there are many of them.
         "short": len(sets) == 1 and len(classes) > 20 and min(shown, sets[0].manifest["per_class"]) <= 5,
+        # Names that leave too little room for images beside them stand above, where a page is narrow.
+        "named": max(map(len, sets[0].class_names)) > 2,
         "side": sets[0].images.shape[-1],
         "sets": tiles,
         "real": nearest,
+        "inits": _each_once(tiles),
     }
 
 
@@ -93,19 +108,38 @@ def _shown(images: Images, count: int, real: RealImages | None) -> tuple[Tiles, 
     }
 
 
-def _tile(image: Tensor, near: Sequence[list[Content]]) -> Content:
+def _tile(image: Tensor, init: Tensor | None, near: Sequence[list[Content]]) -> Content:
     factor = math.isqrt(len(near))
     cells = [as_uri(cell) for cell in expand(image[None], factor)] if factor > 1 else [None]
     return {
         "image": as_uri(image),
+        "init": None if init is None else as_uri(init),
         "records": [{"cell": cell, "nearest": own} for cell, own in zip(cells, near, strict=True)],
     }
+
+
+def _each_once(tiles: Tiles) -> Content | None:
+    """The inits, each of them once, and which of them each image had, by set and class; None without any."""
+    of = [[[tile["init"] for tile in own] for own in by_class] for by_class in tiles]
+    places = {init: place for place, init in enumerate(sorted(_inits_in(tiles)))}
+    if not places:
+        return None
+    return {
+        "images": [*places],
+        "of": [[[places.get(init) for init in own] for own in by_class] for by_class in of],
+    }
+
+
+def _inits_in(tiles: Tiles) -> set[str]:
+    every = (tile["init"] for by_class in tiles for own in by_class for tile in own)
+    return {init for init in every if init is not None}
 
 
 def _letters(tiles: Tiles, real: dict[int, Content]) -> int:
     every = [tile for by_class in tiles for own in by_class for tile in own]
     cells = [record["cell"] or "" for tile in every for record in tile["records"]]
-    return sum(len(tile["image"]) for tile in [*every, *real.values()]) + sum(map(len, cells))
+    texts = [*cells, *_inits_in(tiles), *(tile["image"] for tile in [*every, *real.values()])]
+    return sum(map(len, texts))
 
 
 def as_uri(pixels: Tensor) -> str:

@@ -10,15 +10,19 @@ from lqm.evaluation.history import metric_curves
 from lqm.evaluation.labels import distance_of, size_of
 from lqm.evaluation.latents import Latents
 from lqm.evaluation.markdown import percent
-from lqm.evaluation.significance import welch
-from lqm.evaluation.spread import Spread, in_points
+from lqm.evaluation.spread import Spread
 from lqm.evaluation.streams import StreamRun, stream_title, tasks_of
-from lqm.evaluation.verdict import beside_random
-from lqm.report.page.answer import Answer, Line, and_more
 from lqm.report.page.content import Content, Page, shown_record
 from lqm.report.page.differences import differences_of_streams
 from lqm.report.page.explorer import explorer
 from lqm.report.page.learning import learning
+from lqm.report.page.maps import maps
+from lqm.report.page.stream_answers import (
+    BOUNDS,
+    answers_of_streams,
+    mean_of_repeats,
+    verdicts_of_streams,
+)
 from lqm.utils.errors import ConfigError
 from lqm.utils.paths import shown_path
 from lqm.utils.sentences import counted
@@ -49,23 +53,26 @@ def page_of_streams(streams: Sequence[StreamRun], latents: Latents | None, missi
     logged = learning(
         [metric_curves(stream.folder / "repeat-0" / "condense") for stream in streams], [[] for _ in streams]
     )
+    differences = differences_of_streams(streams)
     curves = explorer(latents) if latents else None
+    projected = maps(latents) if latents else None
     variables = {
         "title": f"{first['config']['source']['name']}, task after task",
         "lead": f"{stream_title(first)}; {nodes}{classes}.",
-        "mean_of_repeats": _mean_of_repeats(streams),
+        "mean_of_repeats": mean_of_repeats(streams),
         "cases": [_facts(stream) for stream in streams],
         "tasks": [", ".join(names) for names in tasks],
         "class_names": [name for names in tasks for name in names],
-        "verdicts": _verdicts(streams),
+        "verdicts": verdicts_of_streams(streams),
         "warnings": _warnings(streams),
-        "answers": _answers(streams, tasks, latents),
+        "answers": answers_of_streams(streams, tasks, latents),
         "streams": [_rows(stream) for stream in streams],
-        "differences": differences_of_streams(streams),
+        "differences": differences,
         "budgets": budgets if any(budgets) else None,
         "latents": latents,
         "missing": missing,
         "explorer": curves,
+        "maps": projected,
         "learning": logged,
         "of_what": ", in the first repeat",
         "sizes_differ": len({sum(budget) for budget in budgets if budget}) > 1,
@@ -73,6 +80,7 @@ def page_of_streams(streams: Sequence[StreamRun], latents: Latents | None, missi
         "manifests": [shown_record(stream.result) for stream in streams],
     }
     data: Content = {
+        "bounds": [BOUNDS.get(stream.config["method"]) for stream in streams],
         "labels": [stream.label for stream in streams],
         "tasks": variables["tasks"],
         "matrices": [_lower(stream.mean) for stream in streams],
@@ -81,82 +89,11 @@ def page_of_streams(streams: Sequence[StreamRun], latents: Latents | None, missi
         "classNames": variables["class_names"],
         "budgets": {"sets": budgets, "real": None},
         "explorer": curves,
+        "maps": projected,
         "learning": logged,
+        "differences": differences and [table["pairs"] for table in differences["tables"]],
     }
     return Page("streams.html.j2", variables, data)
-
-
-def _answers(
-    streams: Sequence[StreamRun], tasks: Sequence[Sequence[str]], latents: Latents | None
-) -> list[Answer]:
-    good = [
-        Line(i, f"{_value(stream.average[-1])} %", _beyond(stream.average[-1]))
-        for i, stream in enumerate(streams)
-    ]
-    found = [
-        Answer(
-            "How good is it in the end?",
-            good,
-            f"AA: accuracy after the last task, averaged over all tasks{_mean_of_repeats(streams)}.",
-        )
-    ]
-    joint = next((stream for stream in streams if stream.config["method"] == "joint"), None)
-    below = [
-        Line(i, in_points(stream.average[-1].mean - joint.average[-1].mean), "points")
-        for i, stream in enumerate(streams)
-        if joint and stream.config["method"] != "joint"
-    ]
-    if joint and below:
-        note = f"{joint.label} keeps all tasks whole and reaches {_value(joint.average[-1])} %."
-        found.append(Answer("How far from keeping everything?", below, note))
-    transfers = [stream.transfer[-1] for stream in streams]
-    forgotten = [Line(i, in_points(each.mean), _beyond(each)) for i, each in enumerate(transfers) if each]
-    if forgotten:
-        note = (
-            "BWT: what later tasks did to the accuracy on earlier ones, in points; below 0, it was forgotten."
-        )
-        found.append(Answer("What was forgotten?", forgotten, note))
-    worst = []
-    for i, stream in enumerate(streams):
-        last = stream.mean[-1].tolist()
-        lowest = [task for task, accuracy in enumerate(last) if accuracy == min(last)]
-        names = f" (classes {', '.join(tasks[lowest[0]])})" if len(lowest) == 1 else ""
-        worst.append(Line(i, f"task {lowest[0]}{and_more(lowest)}", f"{percent(min(last))} %{names}"))
-    found.append(Answer("Which task is worst?", worst, "By its accuracy after the last task."))
-    if latents:
-        means = [Line(i, f"{mean:.3f}") for i, mean in enumerate(latents.means) if mean is not None]
-        note = (
-            "Cramér-von Mises statistic of the latent features that the first repeat keeps; lower is better, "
-            "among memories of as many nodes. By one network, which is too few to tell near ones apart."
-        )
-        found.append(Answer("How well is the memory matched?", means, note))
-    return found
-
-
-def _verdicts(streams: Sequence[StreamRun]) -> list[str]:
-    """What each memory is worth beside one of as many random nodes, where the page has such a stream."""
-    found = []
-    for stream in streams:
-        if random := next((other for other in streams if _random_beside(other, stream)), None):
-            difference = welch(stream.average[-1], random.average[-1])
-            real = f"random nodes ({size_of(random.config)} a task)"
-            tried = "another method or a larger budget", "more repeats"
-            found.append(f"{stream.label}, by AA: {beside_random(difference, real, *tried, unit='repeat')}")
-    return found
-
-
-def _random_beside(random: StreamRun, stream: StreamRun) -> bool:
-    """Whether one stream keeps as many random nodes as another keeps nodes, and learns in the same way.
-
-    Random nodes have their propagated features; older versions gave them their own.
-    """
-    own, other = random.config["settings"], stream.config["settings"]
-    return (
-        random.config["method"] == "random" != stream.config["method"]
-        and random.config["budget"] == stream.config["budget"]
-        and own.get("features") == "propagated"
-        and all(own[name] == other[name] for name in own.keys() & other.keys() - {"features"})
-    )
 
 
 def _warnings(streams: Sequence[StreamRun]) -> list[str]:
@@ -169,10 +106,6 @@ def _warnings(streams: Sequence[StreamRun]) -> list[str]:
         for stream in streams
         for line in stream.result.get("warnings", ())
     ]
-
-
-def _mean_of_repeats(streams: Sequence[StreamRun]) -> str:
-    return ", as the mean of the repeats" if any(len(stream.matrices) > 1 for stream in streams) else ""
 
 
 def _facts(stream: StreamRun) -> Content:
@@ -218,14 +151,6 @@ def _spread(spread: Spread | None) -> Content | None:
     if spread is None:
         return None
     return {"mean": spread.mean, "deviation": spread.deviation, "each": spread.each}
-
-
-def _value(spread: Spread) -> str:
-    return spread.percent().partition(" ")[0].replace("-", "\N{MINUS SIGN}")
-
-
-def _beyond(spread: Spread) -> str:
-    return spread.percent().partition(" ")[2]
 
 
 def _loading(stream: StreamRun) -> str:

@@ -11,7 +11,9 @@ from lqm.evaluation.labels import key_of
 from lqm.evaluation.paired import interval_in_words
 from lqm.evaluation.spread import in_points
 from lqm.report.page.answer import Answer, Line
+from lqm.report.page.banner import Verdict
 from lqm.report.page.content import Content, Page
+from lqm.report.page.differences import in_percent
 from lqm.studies.layout import Table
 from lqm.studies.lines import CellLine, StudyHead, Value, done, without
 from lqm.studies.pairs import Comparison, answers, comparisons, group_in_words
@@ -39,14 +41,14 @@ def page_of_study(lines: Sequence[CellLine]) -> Page:
     variables = {
         "title": head.title or head.name,
         "lead": _lead(lines),
-        "verdicts": answers(found) or ["Nothing can be compared yet"],
+        "verdicts": [Verdict("plain", line) for line in answers(found) or ["Nothing can be compared yet"]],
         "answers": [*_answers(found, rows, sides)],
         "cases": [{"label": side} for side in sides],
         "compared": [side != head.against for side in sides],
         "against": head.against,
         "facts": {"study": head.name, "compared": head.axis} | facts(lines),
         "differences": _shown(difference_table(found)),
-        "scores": _shown(score_table(lines)),
+        "scores": _shown(score_table(lines, with_facts=False)),
         "failed": _shown(failure_table(lines)),
         "panels": panels,
         "commands": [(line.cell, line.command) for line in lines if line.command],
@@ -134,8 +136,8 @@ def _forest(found: Sequence[Comparison], sides: Sequence[str]) -> Iterator[Conte
                 {
                     "case": sides.index(str(each.side)),
                     "mean": 100 * each.paired.mean,
-                    "interval": _in_percent(each.paired.interval),
-                    "bootstrap": _in_percent(each.paired.bootstrap),
+                    "interval": in_percent(each.paired.interval),
+                    "bootstrap": in_percent(each.paired.bootstrap),
                     "shown": f"{in_points(each.paired.mean)} {interval_in_words(each.paired.interval)}",
                     "verdict": each.paired.verdict,
                     "pairs": each.paired.pairs,
@@ -143,10 +145,6 @@ def _forest(found: Sequence[Comparison], sides: Sequence[str]) -> Iterator[Conte
                 for each in own
             ],
         }
-
-
-def _in_percent(interval: tuple[float, float] | None) -> list[float] | None:
-    return interval and [100 * end for end in interval]
 
 
 def _panels(rows: Sequence[Cells], head: StudyHead, sides: Sequence[str]) -> Iterator[Content]:

@@ -4,16 +4,14 @@ import shlex
 from collections.abc import Sequence
 
 from lqm.evaluation.cases import Case
-from lqm.evaluation.labels import mosaics_of
 from lqm.evaluation.latents import Latents
 from lqm.evaluation.markdown import percent
 from lqm.evaluation.spread import in_points
 from lqm.evaluation.standing import Bar, Standing
-from lqm.evaluation.table import CONDENSED
-from lqm.evaluation.verdict import verdict_of
 from lqm.report.page.answer import Answer, Line, and_more, class_in_words
 from lqm.report.page.contest import contest
 from lqm.report.page.matched import how_matched, how_matched_by_one, worst_matched
+from lqm.report.page.saving import time_saved
 from lqm.utils.paths import shown_path
 
 Bars = dict[int, Bar]
@@ -38,6 +36,7 @@ def answers(
     found = [
         _how_good(known, cases, standing, tested),
         _how_far(known, cases, standing),
+        *time_saved(known, cases, standing),
         how_matched(known, cases, standing),
         *_worst_class(known, cases, standing),
     ]
@@ -45,25 +44,6 @@ def answers(
         Answer(each.question, sorted([*each.lines, *others], key=lambda line: line.case), each.note)
         for each in found
     ]
-
-
-def verdicts(cases: Sequence[Case], standing: Standing | None) -> list[str]:
-    """What each set is worth, in one line: by the protocol of the standing, if it was evaluated by it."""
-    return [_verdict(case, number, standing, len(cases) > 1) for number, case in enumerate(cases)]
-
-
-def _verdict(case: Case, number: int, standing: Standing | None, named: bool) -> str:
-    name = f"{case.label}: " * named
-    bar = standing.of_case(number) if standing else None
-    if standing is None or bar is None:
-        return f"{name}not evaluated"
-    size = int((case.condensed.labels >= 0).sum())
-    real = {"full": standing.full} | {
-        "random": next((own for own in standing.real("random") if own.records == size), None)
-    }
-    scores = {CONDENSED: bar} | {name: own for name, own in real.items() if own}
-    records, mosaics = standing.protocol.records, mosaics_of(case.condensed)
-    return name + verdict_of(scores, records, case.evaluator.remedies, mosaics)
 
 
 def _not_evaluated(cases: Sequence[Case]) -> Answer:
@@ -81,7 +61,7 @@ def _how_good(bars: Bars, cases: Sequence[Case], standing: Standing, tested: int
     ]
     protocol = standing.protocol
     of = f"the {tested:,} test {protocol.records}" if tested else f"the test {protocol.records}"
-    note = f"The share of {of} that networks trained on it name rightly ({protocol.name}: {protocol.kind})."
+    note = f"The share of {of} that networks trained on it name rightly ({protocol.name})."
     for size in sorted({bar.records for bar in bars.values()}):
         own = {number: bar for number, bar in bars.items() if bar.records == size}
         if standing.paired:
@@ -158,4 +138,4 @@ def _worst_class(bars: Bars, cases: Sequence[Case], standing: Standing) -> list[
 
 def type_of_records(cases: Sequence[Case]) -> str:
     """What the sets hold, in one word."""
-    return "images" if "per_class" in cases[0].manifest else "nodes"
+    return cases[0].evaluator.protocol_of(cases[0].condensed).records

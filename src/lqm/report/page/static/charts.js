@@ -47,20 +47,27 @@ drawings.extremes = (width) => {
   return byClass(width, rows, { label: "extreme values %", domain: [0, Math.max(1, d3.max(rows, (row) => row.value))], order: (found) => -d3.max(found, (row) => row.value) });
 };
 
+// Classes side by side, so that the chart is as high for thirty classes as for three.
 drawings.budgets = (width) => {
   const size = rem();
   const totals = data.classNames.map((_, label) => d3.max(data.budgets.sets, (own) => own[label] ?? 0));
   const labels = d3.sort(totals.keys(), (label) => -totals[label]).slice(0, data.mostClasses).sort((a, b) => a - b);
   const kept = d3.range(data.labels.length).filter((number) => data.budgets.sets[number].length);
   const rows = kept.flatMap((number) => labels.map((label) => ({ case: number, label, count: data.budgets.sets[number][label] })));
-  return plot(width, {
-    height: labels.length * (0.6 + 0.8 * kept.length) * size + 4 * size,
-    marginLeft: roomFor(labels),
-    x: { label: "nodes", grid: true, ticks: whole([0, d3.max(totals)], width), tickFormat: "d" },
-    y: { axis: null, domain: kept, padding: 0.1 },
-    fy: { domain: labels, label: null, axis: "left", tickFormat: nameOf, padding: 0.2 },
+  const longest = d3.max(labels, (label) => nameOf(label).length);
+  const upright = (0.55 * longest + 0.5) * size > (width - 3.5 * size) / labels.length;
+  const wide = Math.min(width, (4 + labels.length * (1 + 0.9 * kept.length)) * size);
+  return plot(Math.max(wide, Math.min(width, 20 * size)), {
+    height: (13 + (upright ? 0.5 * longest : 0)) * size,
+    marginBottom: (upright ? 0.5 * longest + 1.5 : 2) * size,
+    x: { axis: null, domain: kept, padding: 0.05 },
+    y: { label: "nodes", grid: true, ticks: whole([0, d3.max(totals)], 25 * size), tickFormat: "d" },
+    fx: { domain: labels, label: null, axis: "bottom", tickFormat: nameOf, tickRotate: upright ? -90 : 0, padding: 0.15 },
     color: { type: "identity" },
-    marks: [Plot.barX(rows, { x: "count", y: "case", fy: "label", fill: (row) => colour(row.case), title: (row) => `class ${data.classNames[row.label]}\n${data.labels[row.case]}: ${row.count}`, tip: true })],
+    marks: [
+      Plot.barY(rows, { fx: "label", x: "case", y: "count", fill: (row) => colour(row.case), title: (row) => `class ${data.classNames[row.label]}\n${data.labels[row.case]}: ${row.count}`, tip: true }),
+      Plot.ruleY([0]),
+    ],
   });
 };
 
@@ -71,8 +78,8 @@ drawings.histogram = (width) => {
   const bars = known.flatMap((number) => shares[number].map((share, place) => ({ number, share: 100 * share, low: edges[place], high: edges[place + 1] })));
   const means = known.map((number) => ({ number, mean: data.explorer.means[number] }));
   return plot(width, {
-    height: known.length * 7 * size + 4.5 * size,
-    x: { label: "Cramér-von Mises statistic", tickPadding: 0.9 * size },
+    height: known.length * 7 * size + 5.5 * size, marginBottom: 3.8 * size,
+    x: { label: "Cramér-von Mises statistic", tickPadding: 0.9 * size, labelOffset: 3.5 * size },
     y: { label: "features %", grid: true, ticks: 3 },
     fy: { axis: null, padding: 0.25 },
     color: { type: "identity" },
@@ -105,23 +112,5 @@ function overTasks(found) {
   return found.map((spreads, number) => ({ number, points: spreads.flatMap((own, task) => (own ? [spread(task, own)] : [])) }));
 }
 
-drawings.average = (width) => lines(width, overTasks(data.average), { x: "after task", y: "AA %", domain: [0, 100], say: withSpread, ticks: d3.range(data.tasks.length) });
+drawings.average = (width) => lines(width, overTasks(data.average), { x: "after task", y: "AA %", domain: [0, 100], say: withSpread, ticks: d3.range(data.tasks.length), named: data.bounds });
 drawings.transfer = (width) => lines(width, overTasks(data.transfer), { x: "after task", y: "BWT", zero: true, say: withSpread, ticks: d3.range(1, data.tasks.length) });
-
-drawings.matrix = (width, which) => {
-  const size = rem();
-  const cells = data.matrices[which].flatMap((row, after) => row.map((accuracy, task) => ({ after, task, value: 100 * accuracy })));
-  const tasks = d3.range(data.tasks.length);
-  const side = Math.min(width - 4 * size, (2 + 2.2 * tasks.length) * size);
-  return plot(side + 4 * size, {
-    height: side + 4 * size, marginTop: 0.5 * size, marginBottom: 3 * size,
-    x: { type: "band", domain: tasks, label: "accuracy on task", tickSize: 0, padding: 0.04 },
-    y: { type: "band", domain: tasks, label: "after task", labelAnchor: "center", labelArrow: "none", tickSize: 0, padding: 0.04 },
-    color: { type: "linear", scheme: "cividis", domain: [0, 100] },
-    marks: [
-      Plot.cell(cells, { x: "task", y: "after", fill: "value", rx: 3 }),
-      side / tasks.length > 2 * size ? Plot.text(cells, { x: "task", y: "after", text: (cell) => fixed(cell.value, 0), fill: (cell) => (cell.value > 46 ? "#000" : "#fff") }) : null,
-      Plot.tip(cells, Plot.pointer({ x: "task", y: "after", anchor: "bottom", title: (cell) => `task ${cell.task} after task ${cell.after}: ${fixed(cell.value, 1)} %` })),
-    ],
-  });
-};

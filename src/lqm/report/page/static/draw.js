@@ -96,16 +96,18 @@ function tipOfAll(series, x, say) {
   return Plot.tip(all, Plot.pointerX({ x: "x", y: "y", maxRadius: Infinity, title: (point) => [at(point), ...said(point.x)].join("\n") }));
 }
 
-function lines(width, series, { x, y, domain, type, ticks, zero, say = ({ y }) => shortly(y) }) {
+function lines(width, series, { x, y, domain, type, ticks, zero, named = [], say = ({ y }) => shortly(y) }) {
   const marks = series.flatMap(({ number, points }) => [
     Plot.areaY(points.filter((point) => point.low !== undefined), { x: "x", y1: "low", y2: "high", fill: colour(number), fillOpacity: 0.15 }),
     Plot.line(points, { x: "x", y: "y", stroke: colour(number), strokeDasharray: dash(number), strokeWidth: 2 }),
     points.length <= MOST_MARKS ? Plot.dot(points, { x: "x", y: "y", symbol: symbol(number), fill: colour(number), stroke: colour(number) }) : null,
   ]);
+  // What bounds the others is named at its line too.
+  const bounds = series.flatMap(({ number, points }) => (named[number] && points.length ? [{ ...points.at(-1), words: named[number] }] : []));
   return plot(width, {
     height: Math.max(14 * rem(), Math.min(width * 0.55, 22 * rem())),
     x: { label: x, ticks: ticks ?? whole(series.flatMap(({ points }) => points.map((point) => point.x)), width), tickFormat: ",d" },
     y: { label: y, grid: true, domain, type, zero, tickFormat: type === "log" ? (value) => d3.format("~g")(value) : undefined, ticks: type === "log" ? logTicks(series) : undefined },
-    marks: [zero ? Plot.ruleY([0]) : null, ...marks, tipOfAll(series, x, say)],
+    marks: [zero ? Plot.ruleY([0]) : null, ...marks, ...bounds.map((bound) => Plot.text([bound], { x: "x", y: "y", text: "words", textAnchor: "end", dx: -0.5 * rem(), dy: (bound.y > 50 ? -0.8 : 0.9) * rem(), fill: "var(--ink)", stroke: "var(--ground)", strokeWidth: 4, className: "bound" })), tipOfAll(series, x, say)],
   });
 }

@@ -21,13 +21,23 @@ function startImages() {
         element("strong", {}, name), element("br"), `distance ${fixed(distance, 3)}`, element("br"), `training image ${real.toLocaleString("en")}`);
     }));
   }
+  const initOf = (set, label, place) => data.inits?.images[data.inits.of[set][label][place] ?? -1];
+  // The image beside its init, from which it was learned, where that is known.
+  function large(set, label, place, { dataset, alt }) {
+    const learned = element("img", { src: dataset.learned, alt, className: "large" });
+    const init = initOf(set, label, place);
+    if (!init) return learned;
+    const named = (words, shown) => element("figure", {}, shown, element("figcaption", {}, words));
+    return element("div", { className: "beside" },
+      named("init", element("img", { src: init, alt: `init of ${alt}`, className: "large" })), named("condensed", learned));
+  }
   function show(number) {
     current = (number + tiles.length) % tiles.length;
     const [set, label, place] = tiles[current].dataset.place.split(",").map(Number);
     const image = tiles[current].querySelector("img");
     const records = data.images[set][label][place];
     title.textContent = `class ${data.classNames[label]}, image ${place + 1}, by ${data.labels[set]}`;
-    const parts = [element("img", { src: image.src, alt: image.alt, className: "large" })];
+    const parts = [large(set, label, place, image)];
     const found = records.some((record) => record.nearest.length);
     if (records.length > 1) parts.push(element("p", {}, `A mosaic: networks are trained on its ${records.length} cells, each at full size.`));
     if (found) parts.push(element("h3", {}, "The nearest real training images"), element("p", {}, "The distance is the root mean square difference of pixels, from 0 (the same) to 1 (black and white). A distance near 0 gives that real image away."));
@@ -39,6 +49,14 @@ function startImages() {
     if (!dialog.open) dialog.showModal();
     dialog.scrollTop = 0;
   }
+  for (const image of document.querySelectorAll(".tile img")) image.dataset.learned = image.src;
+  document.getElementById("inits")?.addEventListener("change", ({ target }) => {
+    for (const tile of tiles) {
+      const image = tile.querySelector("img");
+      const init = initOf(...tile.dataset.place.split(",").map(Number));
+      image.src = target.checked && init ? init : image.dataset.learned;
+    }
+  });
   tiles.forEach((tile, number) => tile.addEventListener("click", () => show(number)));
   // Tab goes from set to set; arrows go from image to image.
   for (const gallery of document.querySelectorAll(".gallery")) {

@@ -1,5 +1,6 @@
 "use strict";
 if (data.explorer) startExplorer();
+if (data.maps) startMaps();
 if (data.images?.length) startImages();
 
 const watcher = new ResizeObserver((entries) => {

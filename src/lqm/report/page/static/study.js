@@ -1,5 +1,5 @@
 "use strict";
-// The charts of a study; a case is a value of the axis that is compared.
+// Differences of pairs, and the charts of a study; there a case is a value of the axis that is compared.
 drawings.forest = (width) => {
   const size = rem(), row = 1.5 * size;
   const rows = [], heads = [];
@@ -58,3 +58,26 @@ drawings.seconds = (width, which) => accuracies(width, which, { name: "seconds",
 drawings.sizes = (width, which) => accuracies(width, which, {
   name: "budget", label: data.panels[which].unit, joined: true, ticks: (points) => [...new Set(points.map((point) => point.budget))],
 });
+
+// A row a difference: its pairs, their mean and its intervals.
+drawings.pairs = (width, which) => {
+  const size = rem();
+  const rows = data.differences[which].map((row, place) => ({ ...row, place }));
+  const each = rows.flatMap(({ each: differences, place }) => differences.map((points) => ({ points, place })));
+  const ends = rows.flatMap(({ interval, bootstrap }) => [0, ...(interval ?? []), ...(bootstrap ?? [])]);
+  const across = (name, dy, strokeWidth) => Plot.ruleY(rows.filter((row) => row[name]), { x1: (row) => row[name][0], x2: (row) => row[name][1], y: "place", dy, stroke: "var(--accent)", strokeWidth });
+  const above = { y: "place", dy: -1.2 * size, fontSize: 0.9 * size, fill: "currentColor", stroke: "var(--ground)", strokeWidth: 4 };
+  return plot(Math.min(width, 46 * size), {
+    height: rows.length * 4 * size + 3.6 * size, marginLeft: size,
+    x: { label: "points of accuracy", domain: d3.extent([...ends, ...each.map(({ points }) => points)]), nice: true, grid: true, ticks: Math.max(2, width / (8 * size)) },
+    y: { type: "band", domain: rows.map((row) => row.place), axis: null },
+    marks: [
+      Plot.ruleX([0], { stroke: "var(--ink)", strokeDasharray: "4 4" }),
+      across("bootstrap", 0.55 * size, 1), across("interval", 0, 3),
+      Plot.dot(each, { x: "points", y: "place", dy: 1.1 * size, r: 0.22 * size, stroke: "var(--ink)", className: "pair-each" }),
+      Plot.dot(rows, { x: "mean", y: "place", r: 0.34 * size, fill: "var(--accent)" }),
+      Plot.text(rows, { ...above, frameAnchor: "left", text: (row) => shortened(row.name, 44), textAnchor: "start" }),
+      Plot.text(rows, { ...above, frameAnchor: "right", text: "shown", textAnchor: "end", fontWeight: 600 }),
+    ],
+  });
+};

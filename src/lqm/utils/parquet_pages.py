@@ -7,10 +7,10 @@ column ends the process.
 
 from typing import BinaryIO
 
-from lqm.images.sources.thrift import I32, I64, LIST, STRUCT, Compact, Fields, field, required
 from lqm.utils.errors import DataError
 from lqm.utils.files import size_of
 from lqm.utils.limits import require_memory
+from lqm.utils.thrift import I32, I64, LIST, STRUCT, Compact, Fields, field, required
 
 _HEADER, _LONGEST_HEADER = 1 << 10, 1 << 24
 _BYTES_A_BYTE = 200  # what a byte of the footer takes at most when it is read

@@ -1,0 +1,5 @@
+"""`python -m lqm`: the same as `lqm`."""
+
+from lqm.cli.main import main
+
+main()
