@@ -6,17 +6,22 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from lqm.tabular.sources.found import FoundTable
 from lqm.utils.errors import DataError
+from lqm.utils.extras import missing
 from lqm.utils.files import open_regular
 from lqm.utils.limits import require_memory
 from lqm.utils.parquet_pages import check_footer, largest_page
 from lqm.utils.sentences import reason
 from lqm.utils.terminal import shown
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError as error:
+    raise missing("a Parquet file", "pyarrow", "parquet") from error
 
 # How many times the features are there in float64 while they are read, checked and split.
 _COPIES = 4
