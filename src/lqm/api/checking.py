@@ -27,17 +27,21 @@ _Budget = Annotated[int, Field(ge=1, lt=2**31, description="a number such as 40,
 _KINDS: dict[str, Any] = (
     dict.fromkeys(("seed", "order_seed", "split_seed"), Seed)
     | dict.fromkeys(("encoders", "networks", "epochs", "repeats"), Numbered)
-    | dict.fromkeys(("per_class", "real_batch", "classes_per_task", "evaluate_every"), Count | None)
+    | dict.fromkeys(
+        ("per_class", "real_batch", "classes_per_task", "evaluate_every", "threads"), Count | None
+    )
     | dict.fromkeys(
         ("normalise_features", "validation", "inter_task_edges", "tensorboard", "show_progress"), Switch
     )
     | dict.fromkeys(
-        ("recipe", "compile", "precision", "features", "split", "label", "protocol"), _Name | None
+        ("address", "recipe", "compile", "precision", "features", "split", "label", "protocol"),
+        _Name | None,
     )
-    | dict.fromkeys(("device", "order", "remainder", "scoring"), _Name)
+    | dict.fromkeys(("engine", "device", "order", "remainder", "scoring"), _Name)
     | {
         "size": Side | None,
         "max_per_class": Count,
+        "jobs": Count,
         "test_fraction": _Real | None,
         "method": _Name | None,
         "budget": _Budget | str | None,

@@ -7,7 +7,16 @@ from typing import TypedDict
 from lqm.api.types import Callback, DistanceLike, Names, NetworkLike, Settings, TestLike
 
 
-class ContinualOptions(TypedDict, total=False):
+class EngineOptions(TypedDict, total=False):
+    """Keyword arguments of every function whose work is done in pieces; see `EngineRequest`."""
+
+    engine: str
+    address: str | None
+    jobs: int
+    threads: int | None
+
+
+class ContinualOptions(EngineOptions, total=False):
     """Keyword arguments of `lqm.continual`; see `ContinualRequest`."""
 
     out: str | Path | None
@@ -80,7 +89,7 @@ class CondenseOptions(SourceOptions, total=False):
     callback: Callback | None
 
 
-class SketchOptions(SourceOptions, total=False):
+class SketchOptions(EngineOptions, SourceOptions, total=False):
     """Keyword arguments of `lqm.sketch`; see `SketchRequest`."""
 
     method: str | None
@@ -99,7 +108,7 @@ class SketchOptions(SourceOptions, total=False):
     split_seed: int
 
 
-class ExpertsOptions(SourceOptions, total=False):
+class ExpertsOptions(EngineOptions, SourceOptions, total=False):
     """Keyword arguments of `lqm.experts`; see `ExpertsRequest`."""
 
     networks: int

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from lqm.api.domains import domain_of
-from lqm.api.experts import experts_for
+from lqm.api.expert_source import experts_for
 from lqm.api.requests import CondenseRequest
 from lqm.banks import (
     Sketch,

@@ -22,6 +22,23 @@ QuietFlag = Annotated[Flag, tyro.conf.arg(help_behavior_hint="")]
 
 
 @dataclass(frozen=True, kw_only=True)
+class EngineRequest:
+    """Where independent pieces of work are done.
+
+    Attributes:
+        engine: local (default), or ray: on the machines of a cluster.
+        address: Of a Ray cluster: auto, HOST:PORT; else Ray is started here.
+        jobs: Pieces at a time, each in a process of its own on this machine.
+        threads: Of each piece (default: all cores); results depend on it.
+    """
+
+    engine: Annotated[str, _option("NAME")] = "local"
+    address: Name = None
+    jobs: int = 1
+    threads: Number = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class SourceRequest:
     """Data to look at, and where to compute.
 
@@ -125,7 +142,7 @@ class CondenseRequest(ComputeRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SketchRequest(ComputeRequest):
+class SketchRequest(EngineRequest, ComputeRequest):
     """What to sketch, for which method, and how finely.
 
     Attributes:
@@ -164,7 +181,7 @@ class SketchRequest(ComputeRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExpertsRequest(ComputeRequest):
+class ExpertsRequest(EngineRequest, ComputeRequest):
     """Networks to train on real images, and for how long.
 
     Attributes:
@@ -185,7 +202,7 @@ class ExpertsRequest(ComputeRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContinualRequest:
+class ContinualRequest(EngineRequest):
     """A stream of tasks, what is kept of each, and how it is learned.
 
     Attributes:

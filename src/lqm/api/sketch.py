@@ -1,12 +1,15 @@
 """Sketch: one pass over the real data for each of many encoders, kept for many condensations."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from lqm.api.bank_pieces import fill, in_chains, pieces_of
 from lqm.api.checking import check_types, request_of
 from lqm.api.domains import domain_of
-from lqm.api.experts import experts_for
+from lqm.api.engines import as_decided, context_of, executor_for, request_from, threads_for
+from lqm.api.expert_source import experts_for
 from lqm.api.given import given_source
 from lqm.api.memory import within_memory
 from lqm.api.options import SketchOptions
@@ -17,10 +20,13 @@ from lqm.banks import FINENESS, SKETCH, BankWriter, Sketch, settings_to_sketch, 
 from lqm.engine import environment, recorded, resolve_device
 from lqm.engine.forecast import SHORTER, Forecast
 from lqm.engine.progress import Progress
+from lqm.executors import Do, Executor, Work, computing_with
+from lqm.images.students import below
 from lqm.methods.condensation import Condensation, Sketcher
 from lqm.methods.domain import Choices
 from lqm.methods.plan import as_text
 from lqm.utils.errors import ConfigError
+from lqm.utils.limits import limited_to
 from lqm.utils.log import warn
 from lqm.utils.memory import memory_for_reading
 from lqm.utils.names import choose
@@ -61,8 +67,23 @@ def make_sketch(request: SketchRequest) -> Sketch:
                 raise ConfigError(
                     f"{name} is for a stream of tasks; give classes_per_task too, or leave it out"
                 )
-    config, machine, notes, sketcher = plan_sketch(request)
-    size = FINENESS * request.max_per_class
+    executor, threads = executor_for(request), threads_for(request, request.out)
+    with computing_with(threads):
+        _fill_sketch(request, executor, threads)
+    return Sketch(request.out)
+
+
+def _fill_sketch(request: SketchRequest, executor: Executor, threads: int) -> None:
+    config, machine, notes, sketcher, source = plan_sketch(request)
+    assert request.out is not None
+    work = Work(
+        do=_shards(request, sketcher),
+        opener=f"{__name__}:open_sketch_work",
+        context=context_of(as_decided(request, machine)),
+        threads=threads,
+        data=source,
+        device=resolve_device(request.device).type,
+    )
     with BankWriter(Path(request.out), SKETCH, config, machine) as writer:
         finished = writer.finished()
         missing = [n for n in range(request.encoders) if (n,) not in finished]
@@ -77,15 +98,34 @@ def make_sketch(request: SketchRequest) -> Sketch:
         with Progress(
             "sketch", len(missing), shown=request.show_progress, forecast=forecast, each="encoder"
         ) as bar:
-            for done, n in enumerate(missing, start=1):
-                tensors = sketcher.shard(n, lambda earlier: writer.read(earlier).below("encoder"), size)
-                writer.write((n,), tensors)
-                bar.update(done, {})
-    return Sketch(request.out)
+            pieces = pieces_of(
+                [(n,) for n in missing],
+                lambda key: (key[0] - 1,) if key[0] % sketcher.chain else None,
+                lambda key: writer.read(*key).below("encoder"),
+                "encoder",
+            )
+            fill(writer, executor, work, pieces, bar)
 
 
-def plan_sketch(request: SketchRequest) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...], Sketcher]:
-    """Configuration, environment, notes, and what makes the shards."""
+def open_sketch_work(context: Mapping[str, Any], data: object) -> Do:
+    """What makes shards in another process."""
+    request = request_from(SketchRequest, context, data)
+    with limited_to(request.max_memory, work=True):
+        return _shards(request, plan_sketch(request)[3])
+
+
+def _shards(request: SketchRequest, sketcher: Sketcher) -> Do:
+    size = FINENESS * request.max_per_class
+    return in_chains(
+        lambda key, state: sketcher.shard(key[0], lambda earlier: dict(state), size),
+        lambda shard: below(dict(shard), "encoder"),
+    )
+
+
+def plan_sketch(
+    request: SketchRequest,
+) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...], Sketcher, Any]:
+    """Configuration, environment, notes, what makes the shards, and the source."""
     device = resolve_device(request.device)
     domain = domain_of(request)
     name = request.method or domain.default_method
@@ -130,4 +170,4 @@ def plan_sketch(request: SketchRequest) -> tuple[dict[str, Any], dict[str, Any],
         **({"experts": experts.record} if experts else {}),
     }
     notes = (*prepared.notes, f"sketch for {name}: {as_text(fixed)}")
-    return config, environment(device) | dict(prepared.compute), notes, built.sketcher
+    return config, environment(device) | dict(prepared.compute), notes, built.sketcher, source

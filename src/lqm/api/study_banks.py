@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from lqm.api.cells import Place, sentence_of
+from lqm.api.engines import ENGINE
 from lqm.api.experts import train_experts
 from lqm.api.requests import ExpertsRequest, SketchRequest
 from lqm.api.sketch import make_sketch
@@ -75,7 +76,7 @@ def bank_request(bank: Bank, place: Place) -> SketchRequest | ExpertsRequest:
         ConfigError: when the bank has an option that there is not.
     """
     kind: type[Any] = SketchRequest if bank.kind == "sketch" else ExpertsRequest
-    decided = ("out", "data_dir", "device", "show_progress")
+    decided = ("out", "data_dir", "device", "show_progress", *ENGINE)
     known = dict.fromkeys(field.name for field in fields(kind) if field.name not in decided)
     for name in bank.options:
         choose(name, known, f"option of `lqm {bank.kind}` in a grid")

@@ -29,6 +29,8 @@ class GraphSketcher:
         objective: what is compared.
     """
 
+    chain = 1
+
     def __init__(
         self,
         problem: GraphProblem,

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class FreshEncoders(Encoders):
     """A fresh random network for each step (DM, DataDAM)."""
 
+    chain = 1
+
     def __init__(self, problem: ImageProblem, spec: str, readout: Readout = Embedding) -> None:
         self._problem, self._spec = problem, spec
         self._factory = problem.encoder_factory(spec, readout)

@@ -138,6 +138,11 @@ class TrajectoryEncoders:
         self._problem, self._settings = problem, ExpertSettings(network=spec, batch=batch)
         self._factory = problem.encoder_factory(spec, Embedding)
 
+    @property
+    def chain(self) -> int:
+        """Snapshots of a bank are there already; of one's own, each follows from the one before it."""
+        return 1 if self._problem.experts else SNAPSHOTS
+
     def stored(self, n: int, before: Callable[[int], State]) -> State:
         """Encoder n: the snapshots of the first network, then those of the second, and so on."""
         if self._problem.experts:

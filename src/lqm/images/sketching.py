@@ -21,7 +21,12 @@ _MOST_PARAMETERS = max(NUMBERS.values())
 
 
 class StoredEncoders(Protocol):
-    """Encoders that a sketch can hold."""
+    """Encoders that a sketch can hold; see `Sketcher` for what a chain of them is."""
+
+    @property
+    def chain(self) -> int:
+        """How many follow from each other."""
+        ...
 
     def stored(self, n: int, before: Callable[[int], State]) -> State:
         """What the sketch holds of encoder n; `before` gives what it holds of an earlier one."""
@@ -50,6 +55,7 @@ class ImageSketcher:
         objective: FeatureMatching,
     ) -> None:
         self._problem, self._encoders, self._real, self._objective = problem, encoders, real, objective
+        self.chain = encoders.chain
 
     def require_memory(self, settings: MatchingSettings) -> None:
         """Refuse to pass all real images through a network at once where that is needed but too much.

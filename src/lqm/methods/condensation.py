@@ -36,7 +36,14 @@ class Pass:
 
 
 class Sketcher(Protocol):
-    """Makes the shards of a sketch for a method."""
+    """Makes the shards of a sketch for a method.
+
+    Attributes:
+        chain: how many encoders follow from each other: encoder n from the one before it, unless `chain`
+            divides n.
+    """
+
+    chain: int
 
     def shard(self, n: int, before: Callable[[int], dict[str, Tensor]], size: int) -> dict[str, Tensor]:
         """Encoder n and at most `size` quantiles of each feature; `before` reads an earlier encoder."""

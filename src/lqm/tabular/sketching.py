@@ -23,6 +23,8 @@ class TableSketcher:
         objective: what is compared.
     """
 
+    chain = 1
+
     def __init__(
         self, problem: TableProblem, encoders: FreshEncoders, real: RealRows, objective: FeatureMatching
     ) -> None:
