@@ -58,8 +58,30 @@ def test_a_method_that_trains_its_own_experts(dry):
 def test_a_stream(dry):
     words = ("--budget", 4, "--repeats", 2, "--set", "steps=20", "--set", "epochs=20", "--out", "c")
     printed = dry("continual", "digits-knn", *words)
-    assert "2 repeats of a stream of 2 classes a task, in c" in printed
+    assert "2 repeats of a stream of 5 tasks, in c" in printed
     assert "nodes" in printed.splitlines()[0]
+
+
+def test_a_stream_says_what_the_run_says(dry, type_in):
+    words = (
+        "continual",
+        "digits-knn",
+        "--budget",
+        4,
+        "--repeats",
+        1,
+        "--set",
+        "steps=2",
+        "--set",
+        "epochs=2",
+    )
+    printed = dry(*words, "--out", "c")
+    assert "1 repeat of a stream" in printed
+    _, _, log = type_in(*words, "--out", "c")
+    told = [line.removeprefix("lqm: ") for line in log.splitlines() if line.startswith("lqm: ")]
+    assert len(told) == 3
+    assert "pseudo_threshold" not in told[-1]
+    assert printed.splitlines()[1:4] == told
 
 
 @pytest.mark.parametrize(
