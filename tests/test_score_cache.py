@@ -40,7 +40,7 @@ def test_the_same_question_is_answered_from_the_book(digits, tiny_protocol, trai
 
 
 def test_an_evaluation_that_was_stopped_goes_on_after_the_last_network(digits, tiny_protocol, trained):
-    def stop(count, metrics):
+    def stop(count, metrics, cached):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -48,6 +48,19 @@ def test_an_evaluation_that_was_stopped_goes_on_after_the_last_network(digits, t
     assert len(trained) == 1
     judge(digits, tiny_protocol)
     assert len(trained) == 2
+
+
+def test_what_was_cached_is_told_from_what_was_trained(digits, tiny_protocol):
+    from dataclasses import replace
+
+    told = []
+    for networks in (1, 2):
+        judge(
+            digits,
+            replace(tiny_protocol, networks=networks),
+            after_each=lambda done, metrics, cached: told.append((done, cached)),
+        )
+    assert told == [(1, False), (1, True), (2, False)]
 
 
 def test_more_networks_train_only_the_new_ones(digits, tiny_protocol, trained):

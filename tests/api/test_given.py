@@ -230,6 +230,84 @@ def test_rows_of_features_are_a_table(monkeypatch):
     assert more["test"][0] is rows
 
 
+class Vectors(Dataset):
+    classes = tuple(f"digit {n}" for n in range(10))
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def __len__(self):
+        return len(self.numbers)
+
+    def __getitem__(self, index):
+        number = self.numbers[index]
+        return torch.from_numpy(X[number].ravel()), torch.tensor(Y[number])
+
+
+def test_a_torch_dataset_of_vectors_is_a_table():
+    options = {"per_class": 1, "method": "random", **QUIET}
+    condensed = lqm.condense(Vectors(range(200)), test=Vectors(range(200, 300)), **options)
+    rows = X.reshape(len(X), -1)
+    given = lqm.condense(
+        rows[:200], Y[:200], test=(rows[200:300], Y[200:300]), class_names=Vectors.classes, **options
+    )
+    assert isinstance(condensed, lqm.CondensedTable)
+    assert torch.equal(condensed.records()[0], given.records()[0])
+    assert condensed.class_names == Vectors.classes
+    assert len(condensed.real.test.labels) == 100
+
+
+@pytest.mark.slow
+def test_a_type_checker_knows_what_becomes_of_data(tmp_path):
+    api = pytest.importorskip("mypy.api")
+    script = tmp_path / "script.py"
+    script.write_text(
+        """
+from typing import assert_type
+import lqm
+from torch import Tensor
+from torch.utils.data import Dataset
+
+def vectors(dataset: Dataset[tuple[Tensor, int]], source: lqm.ImageSource) -> None:
+    assert_type(lqm.condense(dataset), lqm.CondensedImages | lqm.CondensedTable)
+    assert_type(lqm.condense(source), lqm.CondensedImages)
+"""
+    )
+    printed, errors, code = api.run(["--strict", str(script)])
+    assert (code, errors) == (0, ""), printed
+
+
+@pytest.mark.parametrize(
+    ("second", "sentence"),
+    [
+        ((torch.zeros(3), 1), "item 1 of the training set has 3 features and its first item 2"),
+        ((torch.zeros(1, 8, 8), 1), "item 1 of the training set is no vector with its label"),
+    ],
+)
+def test_a_vector_that_is_unlike_the_others_is_named(second, sentence):
+    class Two(Dataset):
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, index):
+            return second if index else (torch.zeros(2), 0)
+
+    with pytest.raises(DataError, match=sentence):
+        lqm.condense(Two(), **QUIET)
+
+
+def test_a_hugging_face_dataset_of_numbers_is_led_to_arrays():
+    datasets = pytest.importorskip("datasets")
+    for column in ([0.5] * 4, [[0.5, 1.0]] * 4):
+        numbers = datasets.Dataset.from_dict({"width": column, "label": [0, 1, 0, 1]})
+        with pytest.raises(DataError, match=r"rows of numbers are given as lqm.condense\(X, y\)"):
+            lqm.condense(numbers, **QUIET)
+    texts = datasets.Dataset.from_dict({"text": ["a"] * 4, "label": [0, 1, 0, 1]})
+    with pytest.raises(DataError, match="holds images") as refused:
+        lqm.condense(texts, **QUIET)
+    assert "lqm.condense(X, y)" not in str(refused.value)
+
+
 def test_a_frame_of_numbers_is_a_table_if_its_labels_are_named():
     frame = pd.DataFrame(X.reshape(len(X), -1)).assign(digit=Y)
     with pytest.raises(DataError, match="be a table whose column of labels is named"):

@@ -55,11 +55,58 @@ def test_a_method_that_trains_its_own_experts(dry):
     assert "mtt: 10 records of 10 classes after 3 steps, in m" in printed
 
 
+class Steps:
+    """A method whose steps take the time of a clock: every tenth waits for another process."""
+
+    def __init__(self, monkeypatch):
+        self.now = 0.0
+        monkeypatch.setattr(costs.time, "monotonic", lambda: self.now)
+
+    def step(self, number):
+        self.now += 5.0 if number == 0 else 0.4 if number % 10 == 9 else 0.01
+
+
+def test_steps_that_wait_for_other_processes_count(monkeypatch):
+    work = Steps(monkeypatch)
+    for number in range(300):
+        work.step(number)
+    forecast = costs._seconds_of_steps(Steps(monkeypatch), 300)
+    assert forecast == pytest.approx(work.now, rel=0.3)
+
+
+def test_steps_are_measured_for_seconds_and_no_longer(monkeypatch):
+    work = Steps(monkeypatch)
+    costs._seconds_of_steps(work, 10**6)
+    assert 2.0 < work.now < 8.0
+
+
 def test_a_stream(dry):
     words = ("--budget", 4, "--repeats", 2, "--set", "steps=20", "--set", "epochs=20", "--out", "c")
     printed = dry("continual", "digits-knn", *words)
-    assert "2 repeats of a stream of 2 classes a task, in c" in printed
+    assert "2 repeats of a stream of 5 tasks, in c" in printed
     assert "nodes" in printed.splitlines()[0]
+
+
+def test_a_stream_says_what_the_run_says(dry, type_in):
+    words = (
+        "continual",
+        "digits-knn",
+        "--budget",
+        4,
+        "--repeats",
+        1,
+        "--set",
+        "steps=2",
+        "--set",
+        "epochs=2",
+    )
+    printed = dry(*words, "--out", "c")
+    assert "1 repeat of a stream" in printed
+    _, _, log = type_in(*words, "--out", "c")
+    told = [line.removeprefix("lqm: ") for line in log.splitlines() if line.startswith("lqm: ")]
+    assert len(told) == 3
+    assert "pseudo_threshold" not in told[-1]
+    assert printed.splitlines()[1:4] == told
 
 
 @pytest.mark.parametrize(

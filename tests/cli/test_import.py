@@ -1,5 +1,7 @@
 """`lqm import`: a set of others is evaluated, compared, shown, exported and audited like one of ours."""
 
+import re
+
 import pytest
 import torch
 
@@ -40,10 +42,14 @@ def test_a_set_of_others_goes_through_every_command(type_in, saved, quick, tmp_p
     type_in("evaluate", "ours", "--baselines", "none")
     code, printed, _ = type_in("compare", "theirs", "ours")
     assert code == 0
-    assert "imported" in printed
+    (row,) = (line for line in printed.splitlines() if "imported" in line)
+    assert (row.split()[3], row.split()[-1]) == ("-", "-")
     code, _, error = type_in("report", "theirs", "ours", "--out", "page.html")
     assert code == 0, error
-    assert "imported" in (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text()
+    theirs, ours = re.findall(r"<tr><th scope=\"row\">.*?<td>(imported|random)</td>(.*?)</tr>", page)
+    assert (theirs[0], theirs[1].count(">unknown<")) == ("imported", 3)
+    assert (ours[0], ours[1].count(">unknown<")) == ("random", 0)
     code, _, error = type_in("export", "theirs", "--to", "npz", "--out", "given")
     assert code == 0
     assert "made elsewhere; `lqm audit theirs --shadows 0`" in error

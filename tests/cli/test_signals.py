@@ -55,6 +55,18 @@ def test_ctrl_c_at_the_start_is_one_sentence(tmp_path, seconds):
     assert_stopped(stopped(child, signal.SIGINT, seconds), signal.SIGINT)
 
 
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_only_what_has_written_a_file_goes_on(tmp_path, number, kept):
+    written = f"write_atomically(Path({str(tmp_path / 'kept')!r}), b'1'); " * kept
+    work = f"from pathlib import Path; from lqm.utils.files import write_atomically; {written}"
+    stop = f"os.kill(os.getpid(), {int(number)}); time.sleep(60)"
+    found = stopped(started([], LOST.format(then=work + stop).replace("    Swallows()\n", "")), 0, 0.0)
+    assert_stopped(found, number)
+    assert ("the same command goes on from there" in found[1]) == kept
+    assert ("before anything was made" in found[1]) != kept
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("group", [False, True])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

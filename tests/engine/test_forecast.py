@@ -94,6 +94,25 @@ def test_below_an_hour_there_is_no_warning(clock, capsys):
     assert "warning" not in capsys.readouterr().err
 
 
+def test_pieces_that_were_cached_count_for_no_rate_and_no_forecast(clock, capsys):
+    with Progress("walk", 20, each="network") as bar:
+        for done in range(1, 21):
+            cached = done <= 10
+            clock[0] += 0.001 if cached else 20.0
+            bar.update(done, {}, cached=cached)
+    error = capsys.readouterr().err
+    assert "20/20  20 s/network  0:00:00 left" in error
+    assert "about 3.3 min in all" in error
+
+
+def test_where_all_is_cached_there_is_no_rate(clock, capsys):
+    with Progress("walk", 3) as bar:
+        for done in range(1, 4):
+            clock[0] += 0.01
+            bar.update(done, {"accuracy": 0.5}, cached=True)
+    assert capsys.readouterr().err == "walk: 3/3  cached  0:00:00 left  accuracy 0.5\n"
+
+
 @pytest.mark.parametrize(("seconds", "rate"), [(2.5, "2.5 s/node"), (40.0, "40 s/node"), (0.5, "2.0/s")])
 def test_slow_pieces_are_told_by_their_seconds(clock, capsys, seconds, rate):
     with Progress("walk", 30, each="node") as bar:

@@ -142,7 +142,7 @@ def test_scores_repeat_for_a_seed_and_no_network_is_trained_twice(source, traine
 
 
 def test_an_evaluation_that_was_stopped_goes_on_after_the_last_network(source, trained):
-    def stop(count, metrics):
+    def stop(count, metrics, cached):
         raise KeyboardInterrupt
 
     chosen = baseline("herding", source, (2, 2, 2), seed=0)

@@ -1,6 +1,7 @@
 """Tables on the command line: condensed, evaluated, compared, shown and exported; and what is refused."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,15 @@ def test_a_csv_is_condensed_evaluated_compared_shown_and_exported(type_in, tmp_p
     small = pd.read_csv("small.csv")
     assert small.columns.tolist() == [*frame.columns[:-1], "label"]
     assert small["label"].tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_data_below_the_working_directory_are_named_as_a_person_types_them(type_in, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LQM_CACHE", str(tmp_path / "cache"))
+    load_wine(as_frame=True).frame.to_csv("wine.csv", index=False)
+    assert type_in("condense", "wine.csv", "--per-class", "2", *TINY, "--out", "run")[0] == 0
+    Path("wine.csv").unlink()
+    assert_refused(type_in("evaluate", "run"), "can't be read from wine.csv any more")
 
 
 def test_a_run_that_is_given_again_is_finished_and_another_is_refused(type_in, tmp_path):

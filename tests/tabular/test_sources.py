@@ -145,8 +145,17 @@ def test_the_column_of_labels_can_be_named(files, suffix):
     source = load_table(path, label="class")
     assert (source.class_names, source.feature_names) == (("2", "10"), ("a",))
     assert source.origin["label"] == "class"
-    with pytest.raises(DataError, match="has 0 columns 'klass'"):
+    with pytest.raises(DataError, match="has no column 'klass'"):
         load_table(path, label="klass")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "npz"])
+def test_a_message_names_a_file_as_it_was_given(files, suffix, monkeypatch):
+    monkeypatch.chdir(files)
+    assert load_table(f"t.{suffix}").origin["source"] == str(files / f"t.{suffix}")
+    (files / f"t.{suffix}").write_bytes(b"a\n1\n")
+    with pytest.raises(DataError, match=rf"^t\.{suffix} "):
+        load_table(f"t.{suffix}")
 
 
 def test_npz_may_have_a_test_set_and_names(tmp_path):

@@ -15,7 +15,7 @@ from lqm.api.memory import within_memory
 from lqm.api.options import CondenseOptions
 from lqm.api.planning import REMEDY, plan_condensation
 from lqm.api.requests import CondenseRequest
-from lqm.api.types import GraphData, ImageData, Labels, SourceLike
+from lqm.api.types import GraphData, HubData, ImagesOrRows, Labels, SourceLike
 from lqm.condensed import CondensedImages, CondensedNodes, CondensedSet, CondensedTable, load
 from lqm.engine import Config, RunFolder, resolve_device
 from lqm.engine.events import require_tensorboard
@@ -32,7 +32,11 @@ from lqm.utils.log import warn
 
 
 @overload
-def condense(source: ImageSource | ImageData, **options: Unpack[CondenseOptions]) -> CondensedImages: ...
+def condense(source: ImageSource | HubData, **options: Unpack[CondenseOptions]) -> CondensedImages: ...
+@overload
+def condense(
+    source: ImagesOrRows, **options: Unpack[CondenseOptions]
+) -> CondensedImages | CondensedTable: ...
 @overload
 def condense(source: GraphData, **options: Unpack[CondenseOptions]) -> CondensedNodes: ...
 @overload

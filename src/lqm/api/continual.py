@@ -166,22 +166,8 @@ def continual(source: SourceLike, **options: Unpack[ContinualOptions]) -> Contin
 @within_memory("learning a stream", "give a smaller real_batch, width or graph")
 def learn_stream(request: ContinualRequest) -> ContinualResult:
     """See `continual`."""
-    check_types(request)
     device = resolve_device(request.device)
-    matched = chosen_distance(request.distance)
-    before = recorded(request.out)
-    known = choose(request.method, CONTINUAL_METHODS, "continual method").setting_names
-    settings = begun_with(before, request.method, known) | current_settings(request.settings or {})
-    checked = check_request(request.method, matched, request.budget, settings, request.scoring)
-    sketch = open_sketch(request.sketch, before["config"])
-    with memory_for_reading(request.source):
-        data = GRAPHS.load(request)
-    if request.recipe is not None:
-        recipe = graph_recipe(data, request.recipe, request.method)
-        settings |= recipe.settings | current_settings(request.settings or {})
-        checked = check_request(request.method, matched, request.budget, settings, request.scoring)
-    words = stream_options(request)
-    plan = plan_continual(checked, data, make_stream(data, **words), request.seed, words, sketch)
+    plan = plan_stream(request)
     machine = environment(device)
 
     def learn(folder: Path | None) -> ContinualResult:
@@ -205,6 +191,25 @@ def learn_stream(request: ContinualRequest) -> ContinualResult:
         note_places(result.origin, result.config["source"]["fingerprint"])
         write_result(folder.path, result.matrices, result.title, result.record(), heat_map)
         return result
+
+
+def plan_stream(request: ContinualRequest) -> ContinualPlan:
+    """The stream of a request, ready to be learned."""
+    check_types(request)
+    matched = chosen_distance(request.distance)
+    before = recorded(request.out)
+    known = choose(request.method, CONTINUAL_METHODS, "continual method").setting_names
+    settings = begun_with(before, request.method, known) | current_settings(request.settings or {})
+    checked = check_request(request.method, matched, request.budget, settings, request.scoring)
+    sketch = open_sketch(request.sketch, before["config"])
+    with memory_for_reading(request.source):
+        data = GRAPHS.load(request)
+    if request.recipe is not None:
+        recipe = graph_recipe(data, request.recipe, request.method)
+        settings |= recipe.settings | current_settings(request.settings or {})
+        checked = check_request(request.method, matched, request.budget, settings, request.scoring)
+    words = stream_options(request)
+    return plan_continual(checked, data, make_stream(data, **words), request.seed, words, sketch)
 
 
 def _result(plan: ContinualPlan, repeats: tuple[Repeat, ...], folder: Path | None) -> ContinualResult:

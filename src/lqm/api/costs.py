@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
-from statistics import median
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -29,6 +29,9 @@ from lqm.utils.names import choose
 
 # Steps and shards that are made; the first of them may compile, and does not count for the others.
 _STEPS, _SHARDS = 12, 4
+# Steps are measured for so many seconds at least: on a busy machine a few of them wait for other processes,
+# and the mean over some seconds counts these too.
+_SECONDS = 2.0
 # Epochs are made until the longer of two trainings takes so many seconds more than the shorter one, or half
 # of the whole training would be made to measure it.
 _EPOCHS, _ENOUGH = 2, 1.0
@@ -192,9 +195,9 @@ def _with_fewest_experts(request: CondenseRequest) -> CondenseRequest:
 def _seconds_of_steps(method: Method, steps: int) -> float:
     """So many steps, by the first of them."""
     times: list[float] = []
-    while len(times) < min(_STEPS, steps) and (len(times) < 2 or sum(times) < _LONG):
+    while len(times) < steps and sum(times[1:]) < (_SECONDS if len(times) >= _STEPS else _LONG):
         times.append(_seconds(method.step, len(times)))
-    return sum(times) + (steps - len(times)) * median(times[1:] or times or [0.0])
+    return sum(times) + (steps - len(times)) * fmean(times[1:] or times or [0.0])
 
 
 def _training_seconds(train: Callable[[int], object], whole: int) -> float:

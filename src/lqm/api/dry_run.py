@@ -6,13 +6,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from lqm.api.checking import check_types
+from lqm.api.continual import plan_stream
 from lqm.api.costs import (
     Cost,
     cost_of_bank,
     cost_of_condensing,
     cost_of_stream,
     seconds_of_evaluating,
-    stream_settings,
 )
 from lqm.api.domains import domain_of
 from lqm.api.evaluate import evaluator_of
@@ -28,6 +28,7 @@ from lqm.graphs.domain import GRAPHS
 from lqm.methods.plan import as_text
 from lqm.utils.effects import effective
 from lqm.utils.memory import memory_for_reading
+from lqm.utils.sentences import counted
 
 
 @dataclass(frozen=True)
@@ -87,14 +88,14 @@ def dry_bank(request: SketchRequest | ExpertsRequest) -> DryRun:
 
 def dry_continual(request: ContinualRequest) -> DryRun:
     """A stream of tasks, with all of its repeats."""
-    check_types(request)
+    plan = plan_stream(request)
     with memory_for_reading(request.source):
         source = GRAPHS.load(request)
     with TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         cost = cost_of_stream(request, Path(scratch))
-    what = f"{request.repeats} repeats of a stream of {request.classes_per_task} classes a task"
-    settings = f"settings: {as_text(stream_settings(request))}"
-    return DryRun(request.method, sizes_of(source), (settings,), f"{what}, in {request.out}", cost)
+    repeats = counted(request.repeats, "repeat", "repeats")
+    what = f"{repeats} of a stream of {counted(len(plan.stream.tasks), 'task', 'tasks')}"
+    return DryRun(request.method, sizes_of(source), plan.notes, f"{what}, in {request.out}", cost)
 
 
 def dry_evaluate(

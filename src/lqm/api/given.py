@@ -12,6 +12,7 @@ from lqm.graphs.sources.pyg import is_pyg
 from lqm.images.sources import load_source
 from lqm.images.sources.frame import is_frame
 from lqm.images.sources.handed import as_given, is_array
+from lqm.tabular.sources.items import holds_vectors, vectors_of
 from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.given import GivenData
 from lqm.utils.terminal import shown
@@ -52,7 +53,7 @@ def given_source(
         if wrong := [name for name in given if name != "class_names"]:
             raise ConfigError(f"a graph has labels and a split of its own; leave {', '.join(wrong)} out")
         return (GivenData(source, class_names=class_names) if given else source), words
-    data = as_given(source, y, test, class_names)
+    data = _with_rows(as_given(source, y, test, class_names))
     return _as_table(data, words) if _is_rows(data) else (data, words)
 
 
@@ -94,6 +95,16 @@ def real_data(
 def _is_source(source: object) -> bool:
     """Whether something is a name, a path, or a source of any kind of data."""
     return isinstance(source, str | PathLike) or hasattr(source, "for_validation")
+
+
+def _with_rows(data: GivenData) -> GivenData:
+    """A dataset of vectors as its features and labels; all else as it is."""
+    if not holds_vectors(data.records):
+        return data
+    features, labels = vectors_of(data.records, "the training set")
+    test = vectors_of(data.test, "the test set") if holds_vectors(data.test) else data.test
+    names = data.class_names or getattr(data.records, "classes", None)
+    return GivenData(features, labels, test, None if names is None else tuple(names))
 
 
 def _is_rows(data: GivenData) -> bool:

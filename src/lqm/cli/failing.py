@@ -6,10 +6,11 @@ import signal
 import sys
 from typing import NoReturn
 
-from lqm.cli.signals import KEPT, Stopped
+from lqm.cli.signals import Stopped
 from lqm.utils.errors import LqmError, StoppedError
 from lqm.utils.log import write_line
 from lqm.utils.memory import is_out_of_memory
+from lqm.utils.stop_requests import what_is_kept
 from lqm.utils.streams import settle_output
 
 _NOT_WRITTEN = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EBADF)
@@ -29,9 +30,9 @@ def fail(error: BaseException) -> NoReturn:
     if isinstance(error, LqmError):
         _leave(error, 1)
     if isinstance(error, Stopped):
-        _leave(f"stopped by {signal.Signals(error.number).name}; {KEPT}", 128 + error.number)
+        _leave(f"stopped by {signal.Signals(error.number).name}{what_is_kept()}", 128 + error.number)
     if isinstance(error, KeyboardInterrupt):
-        _leave(f"stopped; {KEPT}", 130)
+        _leave(f"stopped{what_is_kept()}", 130)
     if is_out_of_memory(error):
         _leave(_NO_MEMORY, 1)
     if isinstance(error, OSError):

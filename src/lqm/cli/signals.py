@@ -10,7 +10,6 @@ import signal
 from lqm.utils import stop_requests
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-KEPT = "what was finished is kept, and the same command goes on from there"
 # After so many seconds a stop that was asked for is acknowledged, and after so many more it is forced.
 _ACKNOWLEDGED, _FORCED = 0.3, 10.0
 _SHOW_CURSOR = b"\x1b[?25h"
@@ -87,8 +86,8 @@ def _would_be_lost(frame: object) -> bool:
 
 def _leave(number: int) -> None:
     """End the process at once; only what may be done at any moment is done."""
-    name = signal.Signals(number).name
-    _write(f"lqm: stopped by {name}; {KEPT}\n" if _working else f"lqm: stopped by {name}\n")
+    kept = stop_requests.what_is_kept() if _working else ""
+    _write(f"lqm: stopped by {signal.Signals(number).name}{kept}\n")
     os._exit(128 + number)
 
 

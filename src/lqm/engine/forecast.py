@@ -49,11 +49,15 @@ class Forecast:
         beside: Callable[[], int] | None = None,
         shorter: str = "",
     ) -> None:
-        self._total, self._done, self._disk, self._beside = total, done, disk, beside
-        self._began = time.monotonic()
-        self._first: tuple[float, int] | None = None
+        self._total, self._disk, self._beside = total, disk, beside
         self._said = False
         self._shorter, self._seconds = shorter, 0.0
+        self.begin(done)
+
+    def begin(self, done: int) -> None:
+        """Measure from here on, where so many pieces are there already."""
+        self._done, self._began = done, time.monotonic()
+        self._first: tuple[float, int] | None = None
 
     def tell(self, done: int, say: Callable[[str], None], *, shown: bool = True) -> None:
         """Say that sentence where anything is shown, and warn of more than an hour in any case."""

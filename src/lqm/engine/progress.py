@@ -63,12 +63,13 @@ class Pace:
         self._pauses_left = 0
         options |= {"get_time": lambda: time.monotonic() - sum(self._pauses)}
         self.bar = progress.Progress(*columns, speed_estimate_period=math.inf, **options)
-        self.bar.add_task("", total=total, completed=done, metrics="")
+        self.bar.add_task("", total=total, completed=done, metrics="", cached=False)
         (self.task,) = self.bar.tasks
 
-    def update(self, done: int, metrics: str = "") -> None:
-        """So many steps are done."""
-        self.bar.update(self.task.id, completed=done, metrics=metrics)
+    def update(self, done: int, metrics: str = "", *, cached: bool = False) -> None:
+        """So many steps are done; with a step that was cached, the rate is measured anew."""
+        change = self.bar.reset if cached else self.bar.update
+        change(self.task.id, completed=done, metrics=metrics, cached=cached)
 
     def pause(self) -> None:
         """No step is made from now on."""
@@ -92,7 +93,8 @@ class Pace:
     @property
     def left(self) -> timedelta | str:
         """Steps at the present rate, and pauses as long as those so far; a question mark if there is none."""
-        if (steps := self.task.time_remaining) is None:
+        steps = self.task.time_remaining if self.task.remaining else 0.0
+        if steps is None:
             return "?"
         return timedelta(seconds=round(steps + self._pauses_left * fmean(self._pauses or [0.0])))
 
@@ -121,8 +123,8 @@ class _Rate(progress.ProgressColumn):
         self._each = each
 
     def render(self, task: progress.Task) -> Text:
-        """The rate of a task."""
-        return Text(rate_text(task.speed or 0.0, self._each))
+        """The rate of a task, or that its last step was cached."""
+        return Text("cached" if task.fields["cached"] else rate_text(task.speed or 0.0, self._each))
 
 
 class Progress:
@@ -147,17 +149,18 @@ class Progress:
         forecast: Forecast | None = None,
         each: str = "step",
     ) -> None:
-        self._what, self._total, self._shown, self._each = what, total, shown, each
+        self._what, self._total, self._shown = what, total, shown
         self._done, self._numbers = done, ""
         self._forecast = forecast or Forecast(total, done)
         console, live = console_for(shown=shown)
         shell = notebook_shell() if shown and not live else None
         self._notebook = NotebookBar(visible(what), total, shell) if shell else None
         self._plain = shown and not live and not shell
+        self._rate = _Rate(each)
         steps = (
             progress.BarColumn(),
             progress.MofNCompleteColumn(),
-            _Rate(each),
+            self._rate,
             progress.TimeRemainingColumn(),
         )
         title = progress.TextColumn("{task.description}", markup=False)
@@ -177,18 +180,21 @@ class Progress:
         if self._notebook:
             self._notebook.update(self._done, self._pace.left, self._numbers, at_once=True)
 
-    def update(self, done: int, metrics: Mapping[str, float]) -> None:
-        """Show that `done` steps of the total are made."""
+    def update(self, done: int, metrics: Mapping[str, float], *, cached: bool = False) -> None:
+        """Show that `done` steps of the total are made, the last of them perhaps earlier, and `cached`."""
         numbers = "  ".join(f"{visible(name)} {value:.4g}" for name, value in metrics.items())
-        self._pace.update(done, numbers)
+        self._pace.update(done, numbers, cached=cached)
         self._done, self._numbers = done, numbers
         if self._notebook:
             self._notebook.update(done, self._pace.left, numbers)
-        self._forecast.tell(done, self._say, shown=self._shown)
+        if cached:
+            self._forecast.begin(done)
+        else:
+            self._forecast.tell(done, self._say, shown=self._shown)
         now = time.monotonic()
         if self._plain and (now - self._said >= _SECONDS_BETWEEN_LINES or done == self._total):
             self._said = now
-            rate = rate_text(self._pace.rate, self._each)
+            rate = self._rate.render(self._pace.task)
             self._say(f"{done}/{self._total}  {rate}  {self._pace.left} left  {numbers}")
 
     def evaluating(self, step: int) -> None:

@@ -131,7 +131,7 @@ class Evaluator:
         network: Callable[..., Any] | None = None,
         full: bool = False,
         compute: Compute | None = None,
-        after_each: AfterEach = lambda count, metrics: None,
+        after_each: AfterEach = lambda done, metrics, *, cached: None,
     ) -> Score:
         """Train a protocol's networks, network j on `records(j)`, and test them on the source's test set.
 
@@ -141,19 +141,25 @@ class Evaluator:
         how = compute or Compute()
         find = self.finder(source, protocol, network or protocol.network, seed, device, full, how)
 
+        trained: set[int] = set()
+
         def of_network(j: int) -> tuple[int, Finding]:
             chosen = records(j)
             key = {"protocol": protocol.rules, "seed": seed, "index": j, "source": source.identity}
             key |= self.key(chosen, source, full, how)
 
             def work() -> Finding:
+                trained.add(j + 1)
                 began = time.monotonic()
                 return find(chosen, j) | {"seconds": [time.monotonic() - began]}
 
             return int((chosen.labels >= 0).sum()), work() if network else keep(key, device, work)
 
+        def told(done: int, metrics: Mapping[str, float]) -> None:
+            after_each(done, metrics, cached=done not in trained)
+
         count = protocol.full_networks if full else protocol.networks
-        return score_networks(count, of_network, after_each)
+        return score_networks(count, of_network, told)
 
 
 def entry_of(protocol: Protocol, seed: int, found: Score, compute: Compute | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from lqm.evaluation.evaluator import Evaluator
 from lqm.utils.errors import ArtifactError, ConfigError, DataError
 from lqm.utils.limits import limited_to
 from lqm.utils.memory import memory_for_reading
+from lqm.utils.paths import near_path
 from lqm.utils.places import note_places, noted_places
 
 
@@ -95,7 +96,8 @@ def _found_again(
     given = {name: str(place) for name, place in moved.items() if place is not None}
     # A source that is named anew is not looked for in the old folder.
     kept = {name: word for name, word in origin.items() if name != "data_dir" or source is None}
-    words = {**kept, **({} if given else noted_places(fingerprint)), **given}
+    noted = {} if given else noted_places(fingerprint)
+    words = {**kept, **{name: near_path(place) for name, place in noted.items()}, **given}
     known = signature(evaluator.find_source).parameters
     try:
         return evaluator.find_source(**{name: word for name, word in words.items() if name in known})

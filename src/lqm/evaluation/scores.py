@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import isnan
 from statistics import fmean
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from torch import Tensor
 
@@ -13,8 +13,13 @@ from lqm.evaluation.latents import LatentMatch
 from lqm.evaluation.score_cache import Finding
 from lqm.evaluation.spread import Spread
 
-AfterEach = Callable[[int, Mapping[str, float]], None]
 R = TypeVar("R")
+
+
+class AfterEach(Protocol):
+    """Is told how many networks have a score, the numbers of the last one, and whether that was cached."""
+
+    def __call__(self, done: int, metrics: Mapping[str, float], *, cached: bool) -> None: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,9 @@ class Score:
 
 
 def score_networks(
-    networks: int, evaluate: Callable[[int], tuple[int, Finding]], after_each: AfterEach
+    networks: int,
+    evaluate: Callable[[int], tuple[int, Finding]],
+    after_each: Callable[[int, Mapping[str, float]], None],
 ) -> Score:
     """The score of several networks; `evaluate(j)` gives the number of training records and the finding."""
     scores = []

@@ -8,6 +8,7 @@ from statistics import fmean
 from rich.table import Table
 
 from lqm.condensed import CondensedSet
+from lqm.condensed.described import IMPORTED
 from lqm.evaluation.comparison import Comparison, Repeats, comparisons
 from lqm.evaluation.contrasts import NOTE as PAIRS_NOTE
 from lqm.evaluation.contrasts import Side, contrasts, least_ps
@@ -119,15 +120,13 @@ def _row(repeats: Repeats, found: Comparison) -> tuple[str, ...]:
             f"{repeats.cramer_von_mises('before').mean:.3f}",
             f"{100 * repeats.extremes('before').mean:.2f}",
         ]
-    return (
-        repeats.manifest["method"],
-        repeats.distance or "-",
-        _budget(repeats),
-        f"{repeats.manifest['steps']:,}",
-        str(len(repeats.sets)),
-        *numbers,
-        f"{fmean(condensed.manifest['seconds'] for condensed in repeats.sets):,.0f}",
-    )
+    method = repeats.manifest["method"]
+    steps, seconds = "-", "-"  # of a set of others neither is known
+    if method != IMPORTED:
+        steps = f"{repeats.manifest['steps']:,}"
+        seconds = f"{fmean(condensed.manifest['seconds'] for condensed in repeats.sets):,.0f}"
+    runs = str(len(repeats.sets))
+    return method, repeats.distance or "-", _budget(repeats), steps, runs, *numbers, seconds
 
 
 def _budget(repeats: Repeats) -> str:

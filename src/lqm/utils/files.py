@@ -14,6 +14,7 @@ from typing import BinaryIO
 from lqm.utils.errors import ArtifactError
 from lqm.utils.limits import require_memory
 from lqm.utils.locks import hold, remove_if_abandoned
+from lqm.utils.stop_requests import note_written
 
 # What a temporary name has of that of its file; a name may have 255 bytes.
 _LETTERS = 40
@@ -52,6 +53,7 @@ def temporary_file(folder: Path, name: str) -> Iterator[tuple[Path, BinaryIO]]:
     try:
         with open(descriptor, "wb") as file:
             yield path, file
+        note_written()
     finally:
         with contextlib.suppress(OSError):  # what went wrong before is on its way to the user
             path.unlink(missing_ok=True)

@@ -38,6 +38,17 @@ def as_path(given: object, name: str) -> Path:
     return Path(text)
 
 
+def near_path(path: str | Path) -> Path:
+    """A place below the working directory as a person would type it; any other as it is.
+
+    Example:
+        >>> str(near_path(Path.cwd() / "data" / "photos")), str(near_path("/elsewhere/photos"))
+        ('data/photos', '/elsewhere/photos')
+    """
+    here, place = Path.cwd(), Path(path)
+    return place.relative_to(here) if place != here and place.is_relative_to(here) else place
+
+
 def shown_path(path: str | Path) -> str:
     """What others may see of a path: it as it was typed below the working directory, else its last part.
 

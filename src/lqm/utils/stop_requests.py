@@ -1,9 +1,10 @@
-"""Whether a request to stop was answered: by whoever can say more than that it was received."""
+"""What a command that is asked to stop can say: whether that was answered, and whether anything is kept."""
 
 import contextlib
 import os
 
 _answered: list[str] = []
+_written = False
 
 
 def answer(line: str, *, written: bool = True) -> None:
@@ -25,6 +26,26 @@ def answered() -> bool:
     return bool(_answered)
 
 
+def note_written() -> None:
+    """A file is whole: from now on, something is kept."""
+    global _written
+    _written = True
+
+
+def what_is_kept() -> str:
+    """The end of a sentence that begins with "stopped".
+
+    Example:
+        >>> forget(); what_is_kept()
+        ' before anything was made'
+    """
+    if not _written:
+        return " before anything was made"
+    return "; what was finished is kept, and the same command goes on from there"
+
+
 def forget() -> None:
-    """Wait for another request."""
+    """Wait for another request, of another command."""
+    global _written
     _answered.clear()
+    _written = False

@@ -37,6 +37,13 @@ def test_the_origin_finds_a_source_again(write, monkeypatch, tmp_path):
     assert load_graph(**source.origin).fingerprint == source.fingerprint
 
 
+def test_a_message_names_a_file_as_it_was_given(write, monkeypatch, tmp_path):
+    write().write_bytes(b"no archive")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match=r"^ring\.npz "):
+        load_graph("ring.npz")
+
+
 def test_a_word_is_looked_for_in_the_folder_of_data(write, monkeypatch, tmp_path):
     path = write()
     (tmp_path / "data").mkdir()

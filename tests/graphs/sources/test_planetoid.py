@@ -75,9 +75,11 @@ def test_one_of_several_graphs_is_named_by_its_file(tmp_path, random):
     assert load_graph(tmp_path / "ind.pubmed.graph").name == "pubmed"
 
 
-def test_a_folder_with_raw_inside_is_one_too(tmp_path, random):
+def test_a_folder_with_raw_inside_is_one_too(tmp_path, random, monkeypatch):
     make(tmp_path / "cora" / "raw", random)
     assert load_graph(tmp_path / "cora").name == "cora"
+    monkeypatch.chdir(tmp_path / "cora")
+    assert load_graph(".").name == "cora"
 
 
 class Malicious:

@@ -62,10 +62,10 @@ def test_many_classes_show_their_most_frequent_pairs(tmp_path, monkeypatch):
     assert "Confusions" not in read_page(lqm.write_report(tmp_path / "run", source=source)).words
 
 
-def saved(own, full, seconds=100, bank=None, **changed):
+def saved(own, full, seconds=100, bank=None, method="dm", **changed):
     cases = [case("a"), case("b")]
     for each in cases:
-        each.manifest.update({"seconds": seconds} | ({bank: {}} if bank else {}))
+        each.manifest.update({"seconds": seconds, "method": method} | ({bank: {}} if bank else {}))
     bars = [replace(bar("a", 0, [0.6]), training_seconds=own)]
     bars += [replace(bar("full", None, [0.9], 1442), training_seconds=full)]
     standing = Standing(replace(PROTOCOL, **changed), bars)
@@ -89,6 +89,8 @@ def test_time_that_is_not_saved_is_said():
     note = saved(2.0, 25.0, bank="sketch")[0].note
     assert "The time of condensing, that of a sketch or of experts apart, is made up for" in note
     assert saved(2.0, 25.0, seconds=0)[0].note.endswith("after 1 network.")
+    others = saved(2.0, 25.0, seconds=0, method="imported")[0].note
+    assert others.endswith("What it took to make the set is not known.")
 
 
 @pytest.mark.parametrize("seconds", [(None, 2.0), (2.0, None)])

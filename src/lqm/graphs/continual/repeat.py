@@ -159,7 +159,9 @@ def _learn(
     )
     before = context.number * tasks
     title = f"learn, repeat {context.number + 1} of {context.repeats}"
-    with Progress(title, context.repeats * tasks, before + first, shown=context.show_progress) as bar:
+    with Progress(
+        title, context.repeats * tasks, before + first, shown=context.show_progress, each="task"
+    ) as bar:
         for task in stream.tasks[first:]:
             began = time.monotonic()
             learner.learn(task, training_data.at(task))

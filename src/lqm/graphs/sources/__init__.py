@@ -91,7 +91,7 @@ def _read(
             cleaned = GRAPHS[name](str(source), options)
         else:
             path, origin = _existing(source, data_dir)
-            title = path.stem.removeprefix("ind.") if path.is_file() else path.name
+            title = path.stem.removeprefix("ind.") if path.is_file() else path.resolve().name
             options = ReadOptions(title, show_progress=show_progress, **given)
             read = _reader(path)
             if read is None:
@@ -114,7 +114,7 @@ def is_graph(source: object, data_dir: str | Path | None = None) -> bool:
     if _name(source):
         return True
     try:
-        path = _in_data_dir(source, data_dir) or _resolved(source)
+        path = _in_data_dir(source, data_dir) or _typed(source)
         if path is None:
             return False
         return holds_graph(path) if path.is_file() and path.suffix == ".npz" else _reader(path) is not None
@@ -129,9 +129,10 @@ def _name(source: str | Path) -> str | None:
     return "synthetic" if source.startswith("synthetic:") else source if source in GRAPHS else None
 
 
-def _resolved(source: str | Path) -> Path | None:
+def _typed(source: str | Path) -> Path | None:
+    """The path as it was given, by which messages name it."""
     path = Path(source).expanduser()
-    return path.resolve() if str(source) and path.exists() else None
+    return path if str(source) and path.exists() else None
 
 
 def _in_data_dir(source: str | Path, data_dir: str | Path | None) -> Path | None:
@@ -143,7 +144,7 @@ def _in_data_dir(source: str | Path, data_dir: str | Path | None) -> Path | None
     folder = data_dir or os.environ.get("LQM_DATA")
     if not folder or not isinstance(source, str) or not source or Path(source).expanduser().name != source:
         return None
-    if not data_dir and _resolved(source):
+    if not data_dir and _typed(source):
         return None
     root = Path(folder).expanduser()
     places = (place / name for place in (root, root / "graphs") for name in (f"{source}.npz", source))
@@ -155,7 +156,7 @@ def _existing(source: str | Path, data_dir: str | Path | None) -> tuple[Path, di
     if path := _in_data_dir(source, data_dir):
         folder = {"data_dir": str(Path(data_dir).expanduser().resolve())} if data_dir else {}
         return path, {"source": str(source), **folder}
-    path = _resolved(source)
+    path = _typed(source)
     if path is None:
         if isinstance(source, Path):
             raise DataError(f"there is no {source}; it should be {_KINDS}")
@@ -166,7 +167,7 @@ def _existing(source: str | Path, data_dir: str | Path | None) -> tuple[Path, di
     assert path is not None
     if data_dir is not None:
         raise ConfigError(f"{path} is a path; leave data_dir out (--data-dir), which is for names")
-    return path, {"source": str(path)}
+    return path, {"source": str(path.resolve())}
 
 
 def _reader(path: Path) -> Callable[[ReadOptions], CleanGraph] | None:

@@ -75,9 +75,12 @@ def _columns(dataset: Any, what: str) -> tuple[str, str]:
         missing = (
             "images (datasets.Image)" if image is None else "labels (a ClassLabel, whole numbers or texts)"
         )
+        numbers = [name for name in kinds if name != label and _is_number(dataset.features[name])]
+        has_rows = bool(numbers) and not images
+        rows = "; rows of numbers are given as lqm.condense(X, y), with X [N, F]" * has_rows
         raise DataError(
             f"{what} has the columns {shown(', '.join(kinds), 300)}, of which none, or none alone, holds "
-            f"{missing}; rename it to '{(_IMAGES if image is None else _LABELS)[0]}'"
+            f"{missing}; rename it to '{(_IMAGES if image is None else _LABELS)[0]}'{rows}"
         )
     return image, label
 
@@ -85,6 +88,12 @@ def _columns(dataset: Any, what: str) -> tuple[str, str]:
 def _is_label(feature: Any) -> bool:
     kind = str(getattr(feature, "dtype", ""))
     return kind.startswith(("int", "uint")) or kind in ("string", "large_string", "bool")
+
+
+def _is_number(feature: Any) -> bool:
+    """Whether a column has numbers, or lists of them."""
+    kind = str(getattr(getattr(feature, "feature", feature), "dtype", ""))
+    return kind.startswith(("int", "uint", "float"))
 
 
 def _chosen(found: Sequence[str], usual: Sequence[str]) -> str | None:

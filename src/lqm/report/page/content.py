@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from lqm.condensed import CondensedImages, CondensedNodes
+from lqm.condensed.described import IMPORTED
 from lqm.evaluation.cases import Case
 from lqm.evaluation.faults import faults_of
 from lqm.evaluation.history import evaluation_curve, metric_curves
@@ -172,15 +173,20 @@ def _in_percent(share: float) -> str:
 
 def _facts(case: Case) -> Content:
     manifest = case.manifest
+    made = {
+        "seed": manifest["seed"],
+        "steps": f"{manifest['steps']:,}",
+        "time": str(timedelta(seconds=round(manifest["seconds"]))),
+    }
+    if manifest["method"] == IMPORTED:
+        made = dict.fromkeys(made, "unknown")
     return {
         "label": case.label,
         "folder": shown_path(case.folder),
         "method": manifest["method"],
         "distance": distance_of(manifest) or "none",
         "size": size_of(manifest),
-        "seed": manifest["seed"],
-        "steps": f"{manifest['steps']:,}",
-        "time": str(timedelta(seconds=round(manifest["seconds"]))),
+        **made,
         "recipe": manifest.get("recipe") or "none",
     }
 

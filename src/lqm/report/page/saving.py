@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import ceil
 
+from lqm.condensed.described import IMPORTED
 from lqm.evaluation.cases import Case
 from lqm.evaluation.standing import Bar, Standing
 from lqm.report.page.answer import Answer, Line
@@ -36,9 +37,14 @@ def _paid_back(known: Mapping[int, float], cases: Sequence[Case], full: Bar) -> 
     """After how many networks the time of condensing is made up for, where it ever is."""
     assert full.training_seconds is not None
     saved = {number: full.training_seconds - own for number, own in known.items()}
-    after = [ceil(cases[number].manifest["seconds"] / gain) for number, gain in saved.items() if gain > 0]
-    if not after:
+    gains = {number: gain for number, gain in saved.items() if gain > 0}
+    if not gains:
         return "\nTraining on the set is no faster here."
+    manifests = {number: cases[number].manifest for number in gains}
+    own = {number: made for number, made in manifests.items() if made["method"] != IMPORTED}
+    after = [ceil(made["seconds"] / gains[number]) for number, made in own.items()]
+    if not after:
+        return "\nWhat it took to make the set is not known."
     least, most = f"{max(1, min(after)):,}", f"{max(1, max(after)):,}"
     span = least if least == most else f"{least} to {most}"
     apart = any(bank in cases[number].manifest for number in known for bank in ("sketch", "experts"))

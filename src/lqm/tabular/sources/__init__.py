@@ -53,7 +53,7 @@ def load_table(
         whole = replace(TABLES[source](share), origin={"source": source, **given})
     else:
         path = _existing(source)
-        whole = replace(_load(path, label, test_fraction), origin={"source": str(path), **given})
+        whole = replace(_load(path, label, test_fraction), origin={"source": str(path.resolve()), **given})
     return whole.for_validation() if validation else whole
 
 
@@ -90,7 +90,7 @@ def _existing(source: object) -> Path:
         )
     path = Path(source).expanduser()
     if str(source) and path.exists():
-        return path.resolve()
+        return path
     if isinstance(source, Path):
         raise DataError(f"there is no {source}; it should be {_KINDS}")
     try:

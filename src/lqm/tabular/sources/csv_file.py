@@ -74,9 +74,9 @@ def _place(header: list[str], label: str | None, path: Path) -> int:
     if label is None:
         return len(header) - 1
     if header.count(label) != 1:
+        found = f"{header.count(label)} columns" if label in header else "no column"
         raise DataError(
-            f"{path} has {header.count(label)} columns '{label}'; the label should be one of "
-            f"{shown(', '.join(header), 300)}"
+            f"{path} has {found} '{shown(label)}'; the label should be one of {shown(', '.join(header), 300)}"
         )
     return header.index(label)
 

@@ -47,8 +47,9 @@ def read_parquet(path: Path, label: str | None) -> FoundTable:
         names = list(schema.names)
         label = names[-1] if label is None and names else label
         if names.count(label) != 1 or len(names) < 2:
+            found = {0: "no column", 1: "1 column"}.get(names.count(label), f"{names.count(label)} columns")
             raise DataError(
-                f"{path} has {names.count(label)} columns '{label}'; it should have one of labels beside its "
+                f"{path} has {found} '{shown(str(label))}'; it should have one of labels beside its "
                 f"features, and has {shown(', '.join(names), 300)}"
             )
         features = [name for name in names if name != label]
