@@ -49,7 +49,8 @@ if TYPE_CHECKING:
     from lqm.api.audit import audit
     from lqm.api.condense import condense
     from lqm.api.continual import ContinualResult, continual
-    from lqm.api.evaluate import Evaluation, evaluate
+    from lqm.api.evaluate import evaluate
+    from lqm.api.evaluation_result import Evaluation
     from lqm.api.experts import experts
     from lqm.api.exports import export_set
     from lqm.api.figures import write_figures
@@ -74,7 +75,7 @@ _HOMES = {
     "CondensedSet": "lqm.condensed",
     "CondensedTable": "lqm.condensed",
     "ContinualResult": "lqm.api.continual",
-    "Evaluation": "lqm.api.evaluate",
+    "Evaluation": "lqm.api.evaluation_result",
     "Experts": "lqm.banks",
     "GraphSource": "lqm.graphs.sources",
     "ImageSource": "lqm.images.sources",

@@ -12,7 +12,7 @@ import torch
 from PIL import Image
 
 import lqm
-from lqm.api.evaluate import evaluator_of
+from lqm.api.evaluation_result import evaluator_of
 from lqm.evaluation.cases import Case, read_cases
 from lqm.images.evaluation import EvaluationProtocol
 

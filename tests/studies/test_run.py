@@ -14,7 +14,7 @@ import lqm
 from lqm.api.cells import Place, command_of, request_of
 from lqm.api.study_estimate import estimate
 from lqm.api.study_probe import Probe, measure
-from lqm.api.study_workers import _ended
+from lqm.executors.processes import _ended
 from lqm.cli.dispatch import dispatch
 from lqm.studies.files import load_study
 from lqm.studies.lines import read_cells
@@ -254,7 +254,7 @@ def test_what_a_study_cant_ask_of_a_cell_is_refused_before_any_starts(tmp_path, 
 
 
 def test_a_worker_ends_when_its_study_was_gone_before_it_began():
-    command = [sys.executable, "-m", "lqm.api.study_workers", "1"]
+    command = [sys.executable, "-m", "lqm.executors.worker", "1"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as worker:
         assert worker.wait(timeout=60) == -signal.SIGTERM
 

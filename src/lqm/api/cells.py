@@ -11,24 +11,25 @@ from lqm.api.checking import check_types
 from lqm.api.condense import run_condensation
 from lqm.api.continual import learn_stream
 from lqm.api.domains import domain_of
+from lqm.api.engines import ENGINE
 from lqm.api.evaluate import evaluate
 from lqm.api.evaluation_options import asked_of
 from lqm.api.planning import chosen_distance
-from lqm.api.requests import CondenseRequest, ContinualRequest, SketchRequest
+from lqm.api.requests import CondenseRequest, ContinualRequest, EngineRequest, SketchRequest
 from lqm.engine import environment, resolve_device
+from lqm.executors import sentence_of
 from lqm.graphs.continual import check_request
 from lqm.graphs.sources import GRAPHS
 from lqm.studies.cell import Cell
 from lqm.studies.lines import CellLine, StudyHead
-from lqm.utils.errors import ConfigError, DataError, LqmError, StoppedError
-from lqm.utils.memory import is_out_of_memory
+from lqm.utils.errors import ConfigError, DataError, StoppedError
 from lqm.utils.names import choose
-from lqm.utils.sentences import reason
 from lqm.utils.settings import make_settings
 
 RUNS = "runs"
 # Options that a study decides.
-_OWN = ("data_dir", "device", "experts", "out", "repeats", "seed", "settings", "show_progress", "sketch")
+_DECIDED = ("data_dir", "device", "experts", "out", "repeats", "seed", "settings", "show_progress", "sketch")
+_OWN = (*_DECIDED, *ENGINE)
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,21 @@ class Place:
         data_dir: where the named sources are.
         device: where to compute.
         show_progress: whether each cell shows its own.
+        engine: what runs them.
+        banks: where their banks are, if not in the folder.
     """
 
     folder: Path
     data_dir: str | None = None
     device: str = "auto"
     show_progress: bool = True
+    engine: EngineRequest = EngineRequest()  # noqa: RUF009  it is frozen
+    banks: Path | None = None
+
+    @property
+    def banks_folder(self) -> Path:
+        """Where the banks are that cells share."""
+        return (self.banks or self.folder / "banks").absolute()
 
     def data_dir_of(self, source: str) -> str | None:
         """Where a source is looked for by its name; nowhere if it is a path, or made and not read."""
@@ -63,7 +73,7 @@ def request_of(cell: Cell, place: Place) -> CondenseRequest | ContinualRequest:
     known = dict.fromkeys(field.name for field in fields(kind) if field.name not in (*_OWN, "validation"))
     for name in cell.options:
         choose(name, known, f"option of `lqm {'continual' if cell.stream else 'condense'}` in a grid")
-    bank = {cell.bank.kind: place.folder / "banks" / cell.bank.name} if cell.bank else {}
+    bank = {cell.bank.kind: place.banks_folder / cell.bank.name} if cell.bank else {}
     more: dict[str, Any] = bank | ({"repeats": 1} if cell.stream else {})
     request: CondenseRequest | ContinualRequest = kind(
         **cell.options | more,
@@ -202,13 +212,6 @@ def _stream_scores(cell: Cell, place: Place) -> dict[str, Any]:
         "scores": {settings.get("classifier", "gcn"): found.average_accuracy.each},
         "transfer": transfer.mean if transfer else None,
     }
-
-
-def sentence_of(error: Exception) -> str:
-    """Why something failed, for its line."""
-    if is_out_of_memory(error):
-        return "there is not enough memory for it"
-    return str(error) if isinstance(error, LqmError) else f"{type(error).__name__}: {reason(error)}"
 
 
 @cache

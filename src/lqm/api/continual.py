@@ -1,6 +1,8 @@
 """Continual learning: classes arrive task after task, and what is kept of each is a few nodes."""
 
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
@@ -8,36 +10,31 @@ from typing import Any, Unpack
 import torch
 from torch import Tensor
 
-from lqm.api.checking import check_types, request_of
+from lqm.api.checking import request_of
+from lqm.api.engines import executor_for, threads_for
 from lqm.api.memory import within_memory
 from lqm.api.options import ContinualOptions
-from lqm.api.planning import chosen_distance, open_sketch
+from lqm.api.repeat_pieces import learn_repeats
 from lqm.api.requests import ContinualRequest
 from lqm.api.stream_faults import stream_faults
+from lqm.api.stream_plan import plan_stream
 from lqm.api.types import SourceLike
 from lqm.condensed import CondensedNodes
-from lqm.engine import Config, RunFolder, environment, recorded, resolve_device
+from lqm.engine import Config, RunFolder, environment, resolve_device
 from lqm.evaluation.accuracy_matrix import AccuracyMatrices
 from lqm.evaluation.spread import Spread
 from lqm.evaluation.streams import stored_matrices, write_result
+from lqm.executors import Executor, InProcess, computing_with
 from lqm.graphs.continual import (
-    CONTINUAL_METHODS,
     ContinualPlan,
     Repeat,
     RepeatContext,
-    check_request,
     learn_repeat,
-    plan_continual,
 )
 from lqm.graphs.continual.describe import describe_run
-from lqm.graphs.domain import GRAPHS, graph_recipe, stream_options
-from lqm.graphs.stream import make_stream
 from lqm.report.continual import heat_map
 from lqm.utils.html import heading, paragraph, table
 from lqm.utils.log import warn
-from lqm.utils.memory import memory_for_reading
-from lqm.utils.names import choose
-from lqm.utils.old_names import begun_with, current_settings
 from lqm.utils.places import note_places, without_places
 from lqm.utils.sentences import counted
 
@@ -166,50 +163,49 @@ def continual(source: SourceLike, **options: Unpack[ContinualOptions]) -> Contin
 @within_memory("learning a stream", "give a smaller real_batch, width or graph")
 def learn_stream(request: ContinualRequest) -> ContinualResult:
     """See `continual`."""
-    device = resolve_device(request.device)
-    plan = plan_stream(request)
-    machine = environment(device)
+    executor, threads = executor_for(request), threads_for(request)
+    with computing_with(threads):
+        plan = plan_stream(request)
+        if request.out is not None:
+            return _learn(request, plan, Path(request.out), executor, threads)
+        if isinstance(executor, InProcess):
+            _log(plan.notes, request)
+            return _result(plan, _repeats(request, plan, None), None)
+        with tempfile.TemporaryDirectory(prefix="lqm-") as scratch:
+            return replace(_learn(request, plan, Path(scratch), executor, threads), path=None)
 
-    def learn(folder: Path | None) -> ContinualResult:
-        lines = plan.notes
-        if folder and (stored := len(stored_matrices(folder))) >= request.repeats:
-            lines = (f"{folder} is finished already, with {stored} repeats",)
-        if request.show_progress:
-            for line in lines:
-                warn(line)
-        found = []
-        for number in range(request.repeats):
-            own = folder / f"repeat-{number}" if folder else None
-            context = RepeatContext(number, request.repeats, device, own, machine, request.show_progress)
-            found.append(learn_repeat(plan, context))
-        return _result(plan, tuple(found), folder)
 
-    if request.out is None:
-        return learn(None)
-    with RunFolder(Path(request.out), plan.config, machine) as folder:
-        result = learn(folder.path)
+def _learn(
+    request: ContinualRequest, plan: ContinualPlan, path: Path, executor: Executor, threads: int
+) -> ContinualResult:
+    """Learn what is missing of a stream in a folder, and write what was found there."""
+    with RunFolder(path, plan.config, environment(resolve_device(request.device))):
+        stored = len(stored_matrices(path))
+        finished = f"{path} is finished already, with {stored} repeats"
+        _log((finished,) if stored >= request.repeats else plan.notes, request)
+        if not isinstance(executor, InProcess):
+            learn_repeats(request, plan, path, executor, threads)
+        result = _result(plan, _repeats(request, plan, path), path)
         note_places(result.origin, result.config["source"]["fingerprint"])
-        write_result(folder.path, result.matrices, result.title, result.record(), heat_map)
+        write_result(path, result.matrices, result.title, result.record(), heat_map)
         return result
 
 
-def plan_stream(request: ContinualRequest) -> ContinualPlan:
-    """The stream of a request, ready to be learned."""
-    check_types(request)
-    matched = chosen_distance(request.distance)
-    before = recorded(request.out)
-    known = choose(request.method, CONTINUAL_METHODS, "continual method").setting_names
-    settings = begun_with(before, request.method, known) | current_settings(request.settings or {})
-    checked = check_request(request.method, matched, request.budget, settings, request.scoring)
-    sketch = open_sketch(request.sketch, before["config"])
-    with memory_for_reading(request.source):
-        data = GRAPHS.load(request)
-    if request.recipe is not None:
-        recipe = graph_recipe(data, request.recipe, request.method)
-        settings |= recipe.settings | current_settings(request.settings or {})
-        checked = check_request(request.method, matched, request.budget, settings, request.scoring)
-    words = stream_options(request)
-    return plan_continual(checked, data, make_stream(data, **words), request.seed, words, sketch)
+def _repeats(request: ContinualRequest, plan: ContinualPlan, folder: Path | None) -> tuple[Repeat, ...]:
+    """All repeats, each from where it was stopped before."""
+    device = resolve_device(request.device)
+    machine = environment(device)
+    found = []
+    for number in range(request.repeats):
+        own = folder / f"repeat-{number}" if folder else None
+        context = RepeatContext(number, request.repeats, device, own, machine, request.show_progress)
+        found.append(learn_repeat(plan, context))
+    return tuple(found)
+
+
+def _log(lines: Iterable[str], request: ContinualRequest) -> None:
+    for line in lines if request.show_progress else ():
+        warn(line)
 
 
 def _result(plan: ContinualPlan, repeats: tuple[Repeat, ...], folder: Path | None) -> ContinualResult:

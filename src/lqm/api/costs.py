@@ -12,8 +12,8 @@ import torch
 from pydantic.dataclasses import dataclass
 
 from lqm.api.continual import learn_stream
-from lqm.api.evaluate import evaluator_of
 from lqm.api.evaluation_options import asked_of, changed
+from lqm.api.evaluation_result import evaluator_of
 from lqm.api.experts import train_experts
 from lqm.api.planning import plan_condensation
 from lqm.api.requests import CondenseRequest, ContinualRequest, ExpertsRequest, SketchRequest, SourceRequest

@@ -6,7 +6,8 @@ from pathlib import Path
 from rich.table import Table
 
 from lqm.api.condense import condense
-from lqm.api.evaluate import Scores, evaluate
+from lqm.api.evaluate import evaluate
+from lqm.api.evaluation_result import Scores
 from lqm.api.report import write_report
 from lqm.api.sketch import sketch
 from lqm.evaluation.paired import Paired

@@ -6,7 +6,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from lqm.api.checking import check_types
-from lqm.api.continual import plan_stream
 from lqm.api.costs import (
     Cost,
     cost_of_bank,
@@ -15,10 +14,11 @@ from lqm.api.costs import (
     seconds_of_evaluating,
 )
 from lqm.api.domains import domain_of
-from lqm.api.evaluate import evaluator_of
+from lqm.api.evaluation_result import evaluator_of
 from lqm.api.experts import expert_settings
 from lqm.api.requests import CondenseRequest, ContinualRequest, ExpertsRequest, SketchRequest, SourceRequest
 from lqm.api.sketch import plan_sketch
+from lqm.api.stream_plan import plan_stream
 from lqm.condensed import load_described
 from lqm.engine import resolve_device
 from lqm.engine.checkpoint import newest_step

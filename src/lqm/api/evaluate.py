@@ -1,7 +1,8 @@
 """Evaluate: what a condensed set is worth, beside sets of real records."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,92 +10,26 @@ import torch
 from torch import nn
 
 from lqm.api.checking import check_options
-from lqm.api.domains import domain_of_set
-from lqm.api.evaluation_options import asked_of, changed
+from lqm.api.engines import executor_for, threads_for
+from lqm.api.evaluation_options import Makers, asked_of, changed
+from lqm.api.evaluation_pieces import Sets, train_missing
+from lqm.api.evaluation_result import Evaluation, Scores, evaluator_of
 from lqm.api.given import real_data
+from lqm.api.requests import EngineRequest
 from lqm.api.types import SourceLike, TestLike
 from lqm.condensed import CondensedSet, load_described
 from lqm.engine import resolve_device
+from lqm.engine.compute import Compute
 from lqm.engine.forecast import SHORTER, Forecast
 from lqm.engine.progress import Progress
-from lqm.evaluation.evaluator import Evaluator, entry_of, refuse_memory
+from lqm.evaluation.evaluator import entry_of, refuse_memory
 from lqm.evaluation.faults import faults_of
-from lqm.evaluation.labels import mosaics_of
-from lqm.evaluation.markdown import score_layout, score_markdown
 from lqm.evaluation.origins import real_data_of
-from lqm.evaluation.protocol import Protocol
-from lqm.evaluation.scores import Score
-from lqm.evaluation.verdict import verdict_of
-from lqm.utils.errors import ArtifactError
-from lqm.utils.html import heading, paragraph, table
+from lqm.executors import InProcess, computing_with
+from lqm.utils.errors import ArtifactError, ConfigError
 from lqm.utils.limits import limited_to
 from lqm.utils.log import warn
 from lqm.utils.memory import memory_for
-
-Scores = dict[str, Score]
-
-
-@dataclass(frozen=True, repr=False)
-class Evaluation:
-    """The score of a condensed set under one protocol, beside those of other sets under the same.
-
-    Attributes:
-        by_network: for each kind of network, the scores by the name of the training set.
-        warnings: what is wrong with the set, a line each: dead nodes, lengths unlike the real ones', a loss
-            that did not fall, classes that are never predicted.
-        not_kept: why a score is not in the manifest on the disk; empty if all are.
-    """
-
-    protocol: Protocol
-    by_network: dict[str, Scores]
-    condensed: CondensedSet
-    warnings: tuple[str, ...] = ()
-    not_kept: str = ""
-
-    @property
-    def rows(self) -> Scores:
-        """All scores of the first kind of network, by the name of their training set."""
-        return next(iter(self.by_network.values()))
-
-    @property
-    def score(self) -> Score:
-        """The condensed set's, by the first kind of network."""
-        return self.rows["condensed"]
-
-    @property
-    def baselines(self) -> Scores:
-        """Those of the real records, by the first kind of network."""
-        return {name: found for name, found in self.rows.items() if name != "condensed"}
-
-    @property
-    def accuracy(self) -> float:
-        """Mean test accuracy of the networks, of the first kind, that were trained on the condensed set."""
-        return self.score.accuracy
-
-    @property
-    def verdict(self) -> str:
-        """What the set is worth beside real records, in one line; by the first kind of network."""
-        by = f"by {next(iter(self.by_network))}: " * (len(self.by_network) > 1)
-        evaluator = evaluator_of(self.condensed)
-        return by + verdict_of(
-            self.rows, self.protocol.records, evaluator.remedies, mosaics_of(self.condensed)
-        )
-
-    def __repr__(self) -> str:
-        found = ", ".join(f"{name} {score.spread.percent()} %" for name, score in self.rows.items())
-        return f"Evaluation({found}; {next(iter(self.by_network))}, {self.protocol.name})"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the verdict, what is wrong with the set, and the table of scores."""
-        header, rows, notes = score_layout(self.by_network, self.protocol, mosaics_of(self.condensed))
-        warned = "".join(paragraph(f"warning: {line}") for line in self.warnings)
-        below = "".join(paragraph(note, small=True) for note in notes)
-        return heading(self.verdict) + warned + table(header, rows) + below
-
-    def __str__(self) -> str:
-        warned = "".join(f"warning: {line}\n\n" for line in self.warnings)
-        table = score_markdown(self.by_network, self.protocol, mosaics_of(self.condensed))
-        return f"{self.verdict}\n\n{warned}{table}"
 
 
 @memory_for("evaluating", "give networks of fewer weights, or fewer baselines")
@@ -115,6 +50,10 @@ def evaluate(
     seed: int = 0,
     device: str = "auto",
     max_memory: str | int | None = None,
+    engine: str = "local",
+    address: str | None = None,
+    jobs: int = 1,
+    threads: int | None = None,
     show_progress: bool = True,
 ) -> Evaluation:
     """Train fresh networks on a condensed set, test them on real records, and store the score.
@@ -146,6 +85,10 @@ def evaluate(
         seed: of the networks and of their training.
         device: `auto`, `cpu`, `cuda`, `cuda:1`, ...
         max_memory: the most that the content of a file may take, such as `4GB`.
+        engine: where networks are trained: `local`, or `ray`, on the machines of a cluster.
+        address: of that cluster: `auto`, or `HOST:PORT`; without it, Ray is started on this machine.
+        jobs: how many networks at a time, each in a process of its own on this machine.
+        threads: with which each network is trained, all cores by default; scores depend on it.
         show_progress: whether to show the networks and the time left.
 
     Raises:
@@ -159,8 +102,12 @@ def evaluate(
         precision=precision,
         seed=seed,
         device=device,
+        jobs=jobs,
+        threads=threads,
         show_progress=show_progress,
     )
+    pieces = EngineRequest(engine=engine, address=address, jobs=jobs, threads=threads)
+    executor, threads = executor_for(pieces), threads_for(pieces)
     where = resolve_device(device)
     condensed = condensed if isinstance(condensed, CondensedSet) else load_described(condensed)
     refuse_memory(condensed.manifest)
@@ -174,61 +121,84 @@ def evaluate(
             condensed, source, test=test, test_fraction=test_fraction, show_progress=show_progress
         )
     data = real_data_of(evaluator, condensed, real, data_dir, max_memory)
+    moved = {"data_dir": data_dir and str(data_dir), "max_memory": max_memory}
+    if not isinstance(executor, InProcess) and (own := [name for name, maker in makers.items() if maker]):
+        raise ConfigError(
+            f"'{own[0]}' is a function of this program, which other processes do not have; leave engine and "
+            "jobs out"
+        )
     for name, maker in makers.items():
         evaluator.fresh_network(data, maker or name, seed, 0)
-    sets: dict[str, Callable[[int], Any]] = {}
-    by_network: dict[str, Scores] = {}
-    not_kept: dict[str, str] = {}
-    for name, maker in makers.items():
-        own = replace(rules, network=name)
-        by_network[name] = {}
-        entry: dict[str, Any] = {}
-        for training_set in ("condensed", *baselines):
-            if training_set not in sets:
-                sets[training_set] = evaluator.records(training_set, condensed, data, rules, seed, where)
-            title = f"evaluate {training_set}" + f" by {name}" * (len(makers) > 1)
-            full = training_set == "full"
-            how, notes = evaluator.decide(
-                data,
-                own,
-                condensed,
-                where,
-                full=full,
-                compile=compile,
-                precision=precision,
-                named=maker is None,
-            )
-            for line in notes if show_progress else ():
-                warn(line)
-            count = own.full_networks if full else own.networks
-            forecast = Forecast(count, shorter=SHORTER["evaluate"])
-            with Progress(title, count, shown=show_progress, forecast=forecast, each="network") as bar:
-                found = evaluator.score(
-                    sets[training_set],
+    with computing_with(threads):
+        sets = Sets(condensed, data, rules, seed, where, {})
+        decided: dict[tuple[str, str], Compute | None] = {}
+        for name, maker in makers.items():
+            for training_set in ("condensed", *baselines):
+                decided[name, training_set], notes = evaluator.decide(
                     data,
-                    own,
-                    seed=seed,
-                    device=where,
-                    network=maker,
-                    full=full,
-                    compute=how,
-                    after_each=bar.update,
+                    replace(rules, network=name),
+                    condensed,
+                    where,
+                    full=training_set == "full",
+                    compile=compile,
+                    precision=precision,
+                    named=maker is None,
                 )
-            by_network[name][training_set] = found
-            if training_set == "condensed":
-                entry = entry_of(own, seed, found, how)
-            else:
-                entry["baselines"] = entry.get("baselines", {}) | {training_set: found.stored}
-            condensed, not_kept[name] = _with_score(condensed, entry)
+                for line in notes if show_progress else ():
+                    warn(line)
+        if not isinstance(executor, InProcess):
+            train_missing(
+                sets,
+                [(name, training_set, how) for (name, training_set), how in decided.items()],
+                executor,
+                threads=threads,
+                context={"set": str(condensed.path), "source": source, **moved},
+                findable=condensed.path is not None and (source is None or isinstance(source, str | Path)),
+                show_progress=show_progress,
+            )
+        return _scored(sets, makers, decided, show_progress=show_progress)
+
+
+def _scored(
+    sets: Sets,
+    makers: Makers,
+    decided: Mapping[tuple[str, str], Compute | None],
+    *,
+    show_progress: bool,
+) -> Evaluation:
+    """Train what has no score yet, and put all scores into the manifest."""
+    by_network: dict[str, Scores] = {name: {} for name in makers}
+    not_kept: dict[str, str] = {}
+    entries: dict[str, dict[str, Any]] = {}
+    condensed = sets.condensed
+    for (name, training_set), how in decided.items():
+        training = sets.training(training_set, name, how)
+        title = f"evaluate {training_set}" + f" by {name}" * (len(makers) > 1)
+        forecast = Forecast(training.networks, shorter=SHORTER["evaluate"])
+        with Progress(
+            title, training.networks, shown=show_progress, forecast=forecast, each="network"
+        ) as bar:
+            found = sets.evaluator.score(
+                partial(sets.records, training_set),
+                sets.data,
+                training.protocol,
+                seed=sets.seed,
+                device=sets.device,
+                network=makers[name],
+                full=training.full,
+                compute=how,
+                after_each=bar.update,
+            )
+        by_network[name][training_set] = found
+        if training_set == "condensed":
+            entries[name] = entry_of(training.protocol, sets.seed, found, how)
+        else:
+            entries[name]["baselines"] = entries[name].get("baselines", {}) | {training_set: found.stored}
+        condensed, not_kept[name] = _with_score(condensed, entries[name])
     first = next(iter(by_network.values()))["condensed"]
-    faults = tuple(faults_of(condensed, evaluator, data, first))
+    faults = tuple(faults_of(condensed, sets.evaluator, sets.data, first))
     problem = next(filter(None, not_kept.values()), "")
-    return Evaluation(rules, by_network, condensed, faults, problem)
-
-
-def evaluator_of(condensed: CondensedSet) -> Evaluator:
-    """How a set is evaluated."""
-    return domain_of_set(condensed).evaluator
+    return Evaluation(sets.rules, by_network, condensed, faults, problem)
 
 
 def score_entry(condensed: CondensedSet, source: Any, *, seed: int, device: torch.device) -> dict[str, Any]:

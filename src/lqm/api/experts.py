@@ -98,6 +98,7 @@ def _fill_bank(request: ExpertsRequest, executor: Executor, threads: int) -> Non
         context=context_of(as_decided(request, machine)),
         threads=threads,
         data=source,
+        findable=isinstance(request.source, str | Path),
         device=device.type,
     )
     assert request.out is not None

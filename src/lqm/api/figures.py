@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lqm.api.checking import check_options, check_runs
-from lqm.api.evaluate import evaluator_of
+from lqm.api.evaluation_result import evaluator_of
 from lqm.api.types import SourceLike
 from lqm.evaluation.cases import Case
 from lqm.evaluation.origins import source_of

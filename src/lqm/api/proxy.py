@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lqm.api.checking import check_options
 from lqm.api.configurations import Configuration, in_words, read_configuration
-from lqm.api.evaluate import evaluator_of
+from lqm.api.evaluation_result import evaluator_of
 from lqm.api.proxy_result import ProxyResult, Trial
 from lqm.api.types import SourceLike
 from lqm.condensed import CondensedImages, CondensedSet, load_described

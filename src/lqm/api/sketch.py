@@ -82,6 +82,7 @@ def _fill_sketch(request: SketchRequest, executor: Executor, threads: int) -> No
         context=context_of(as_decided(request, machine)),
         threads=threads,
         data=source,
+        findable=isinstance(request.source, str | Path),
         device=resolve_device(request.device).type,
     )
     with BankWriter(Path(request.out), SKETCH, config, machine) as writer:

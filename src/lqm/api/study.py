@@ -5,9 +5,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lqm.api.cells import Place
+from lqm.api.checking import check_types
+from lqm.api.engines import executor_for
+from lqm.api.requests import EngineRequest
 from lqm.api.study_run import check_cells, finish, in_use
 from lqm.api.tuning import chosen_before, tune_cells
 from lqm.engine import resolve_device
+from lqm.executors import InProcess
 from lqm.studies.cell import Cell, Study
 from lqm.studies.files import load_study
 from lqm.studies.grid import chosen
@@ -17,7 +21,6 @@ from lqm.utils.errors import ConfigError
 from lqm.utils.html import heading, paragraph, table
 from lqm.utils.log import warn
 from lqm.utils.sentences import counted
-from lqm.utils.settings import Count, check
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,6 +69,9 @@ def study(
     tune: bool = False,
     data_dir: str | Path | None = None,
     device: str = "auto",
+    engine: str = "local",
+    address: str | None = None,
+    threads: int | None = None,
     show_progress: bool = True,
 ) -> StudyResult:
     """Run what is missing of a study; a stopped one goes on.
@@ -80,20 +86,25 @@ def study(
             records; what was chosen in this folder before is taken in any case.
         data_dir: where the named sources are, else LQM_DATA.
         device: where to compute.
+        engine: what runs cells and builds banks: `local`, or `ray`, on the machines of a cluster.
+        address: of that cluster: `auto`, or `HOST:PORT`; without it, Ray is started on this machine.
+        threads: with which each cell computes, all cores by default.
         show_progress: whether to show the progress of the grid, and of each cell if one runs at a time.
 
     Raises:
         LqmError: for anything in the study that can't be used, before any of it starts.
     """
     wanted, cells, place = plan_study(name, out, scale, only, data_dir, device)
-    check("jobs", jobs, Count)
-    place = replace(place, show_progress=show_progress and jobs == 1)
+    pieces = EngineRequest(engine=engine, address=address, jobs=jobs, threads=threads)
+    check_types(pieces)
+    alone = isinstance(executor_for(pieces), InProcess)
+    place = replace(place, show_progress=show_progress and alone, engine=pieces)
     with in_use(place.folder):
         if tune:
-            cells = tune_cells(wanted.head, cells, place, jobs, shown=show_progress)
+            cells = tune_cells(wanted.head, cells, place, shown=show_progress)
         elif any(cell.tune and not cell.tuned for cell in cells):
             warn("settings that `--tune` would choose are those of the recipes, for every distance alike")
-        lines = finish(place.folder / CELLS, wanted.head, cells, place, jobs, shown=show_progress)
+        lines = finish(place.folder / CELLS, wanted.head, cells, place, shown=show_progress)
     return StudyResult(wanted.head, tuple(lines), place.folder)
 
 

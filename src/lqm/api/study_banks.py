@@ -9,11 +9,12 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from lqm.api.cells import Place, sentence_of
+from lqm.api.cells import Place
 from lqm.api.engines import ENGINE
 from lqm.api.experts import train_experts
 from lqm.api.requests import ExpertsRequest, SketchRequest
 from lqm.api.sketch import make_sketch
+from lqm.executors import sentence_of
 from lqm.studies.cell import Bank
 from lqm.studies.lines import Seconds, read_records
 from lqm.utils.errors import StoppedError
@@ -86,6 +87,7 @@ def bank_request(bank: Bank, place: Place) -> SketchRequest | ExpertsRequest:
         data_dir=place.data_dir_of(bank.options["source"]),
         device=place.device,
         show_progress=place.show_progress,
+        **{name: getattr(place.engine, name) for name in ENGINE},
     )
     return request
 

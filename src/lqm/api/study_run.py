@@ -7,11 +7,11 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from lqm.api.cells import Place, check_cell, failed_line, run_cell
+from lqm.api.cell_pieces import lines_of
+from lqm.api.cells import Place, check_cell, failed_line
 from lqm.api.checking import check_types
 from lqm.api.study_banks import bank_request, bank_seconds, build_banks
 from lqm.api.study_progress import GridProgress
-from lqm.api.study_workers import in_workers
 from lqm.studies.cell import Bank, Cell
 from lqm.studies.folder import require_one_scale
 from lqm.studies.lines import CellLine, StudyHead, read_cells, write_cell
@@ -52,7 +52,7 @@ def unfinished(path: Path, cells: Sequence[Cell]) -> list[Cell]:
 
 
 def finish(
-    path: Path, head: StudyHead, cells: Sequence[Cell], place: Place, jobs: int = 1, *, shown: bool = True
+    path: Path, head: StudyHead, cells: Sequence[Cell], place: Place, *, shown: bool = True
 ) -> list[CellLine]:
     """Run the cells that have no line in a file yet, and add their lines; gives those of all cells.
 
@@ -86,22 +86,12 @@ def finish(
         if cell.bank and cell.bank.name in broken:
             keep(failed_line(cell, head, place, broken[cell.bank.name]))
     progress = GridProgress(len(cells), known.values(), able, shown=shown)
-    for line in map(with_bank, _lines(able, head, place, jobs, progress)):
+    one_by_one = place.engine.engine == "local" and place.engine.jobs == 1
+    begins = progress.begins if one_by_one else lambda cell: None
+    for line in map(with_bank, lines_of(able, head, place, begins)):
         keep(line)
         progress.finished(line)
     return [found[cell.key] for cell in cells]
-
-
-def _lines(
-    cells: Sequence[Cell], head: StudyHead, place: Place, jobs: int, progress: GridProgress
-) -> Iterator[CellLine]:
-    """The lines of cells, as they come."""
-    if jobs > 1:
-        yield from in_workers(cells, head, place, jobs)
-        return
-    for cell in cells:
-        progress.begins(cell)
-        yield run_cell(cell, head, place)
 
 
 def _banks(cells: Sequence[Cell]) -> list[Bank]:

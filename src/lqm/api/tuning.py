@@ -20,9 +20,7 @@ def planned_trials(cells: Sequence[Cell], place: Place) -> list[Cell]:
     return [_cell(arms, trial) for trial in planned([len(arm.candidates) for arm in arms], RUNGS)]
 
 
-def tune_cells(
-    head: StudyHead, cells: Sequence[Cell], place: Place, jobs: int = 1, *, shown: bool = True
-) -> list[Cell]:
+def tune_cells(head: StudyHead, cells: Sequence[Cell], place: Place, *, shown: bool = True) -> list[Cell]:
     """Choose the settings of every arm for which this was not done before; gives the cells with them.
 
     All combinations of the values in `tune` go through successive halving, with seeds that no cell of the
@@ -33,7 +31,6 @@ def tune_cells(
         head: of the study.
         cells: of the study.
         place: where they run.
-        jobs: how many runs at a time.
         shown: whether to show the progress.
 
     Raises:
@@ -58,7 +55,7 @@ def tune_cells(
             warn(f"tuning {counted(len(arms), 'arm', 'arms')} on validation records: {which}")
         made += len(trials)
         own = [_cell(arms, trial) for trial in trials]
-        lines = finish(place.folder / TUNING, head, own, place, jobs, shown=shown)
+        lines = finish(place.folder / TUNING, head, own, place, shown=shown)
         for trial, line in zip(trials, lines, strict=True):
             sentences.setdefault(trial.arm, line.sentence)
         return [line.accuracy() if line.state == "done" else None for line in lines]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from lqm.api.requests import Folder, Name
+from lqm.api.requests import EngineRequest, Folder, Name
 
 Names = Annotated[str | None, tyro.conf.arg(metavar="NAME,...", help_behavior_hint="")]
 Runs = Annotated[
@@ -17,12 +17,17 @@ Assignments = Annotated[
     tyro.conf.UseAppendAction[tuple[str, ...]],
     tyro.conf.arg(name="set", metavar="NAME=VALUE", help_behavior_hint=""),
 ]
+# For commands that are functions: the options of an engine, in a box of their own.
+Pieces = Annotated[EngineRequest, tyro.conf.OmitArgPrefixes, tyro.conf.arg(name="engine")]
+USUAL_ENGINE = EngineRequest()
 
 __all__ = [
+    "USUAL_ENGINE",
     "Assignments",
     "Folder",
     "Name",
     "Names",
+    "Pieces",
     "Run",
     "Runs",
     "only_folders",

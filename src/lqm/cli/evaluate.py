@@ -1,12 +1,13 @@
 """What a condensed set is worth."""
 
+from dataclasses import asdict
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from lqm.api.requests import Number
-from lqm.cli.arguments import Folder, Name, Names, Run
+from lqm.cli.arguments import USUAL_ENGINE, Folder, Name, Names, Pieces, Run
 from lqm.cli.output import USUAL_WORK, WorkPrinted
 from lqm.utils.log import say, warn
 
@@ -31,6 +32,7 @@ def evaluate(
     seed: int = 0,
     device: str = "auto",
     max_memory: Annotated[str | None, tyro.conf.arg(metavar="SIZE", help_behavior_hint="")] = None,
+    pieces: Pieces = USUAL_ENGINE,
     output: WorkPrinted = USUAL_WORK,
 ) -> None:
     """Train fresh networks on a condensed set, test them, and compare with real records.
@@ -56,6 +58,7 @@ def evaluate(
         seed: Of the networks and of their training.
         device: Where to compute: auto, cpu, cuda, ...
         max_memory: The most that the content of a file may take, such as 4GB.
+        pieces: Where networks are trained.
         output: How it is printed.
     """
     from rich.console import Console
@@ -98,6 +101,7 @@ def evaluate(
         seed=seed,
         device=device,
         max_memory=max_memory,
+        **asdict(pieces),
         show_progress=not output.quiet,
     )
     if not output.json:

@@ -1,5 +1,6 @@
 """`lqm study`: a grid of runs in one command."""
 
+from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from lqm.api.requests import Flag
-from lqm.cli.arguments import Folder, Name, run_folder
+from lqm.cli.arguments import USUAL_ENGINE, Folder, Name, Pieces, run_folder
 from lqm.cli.output import USUAL_WORK, WorkPrinted
 from lqm.utils.sentences import counted
 
@@ -28,13 +29,13 @@ def study(
     *,
     out: Folder = None,
     scale: Name = None,
-    jobs: int = 1,
     only: Filters = (),
     table: Literal["md", "tex", "csv"] = "md",
     tune: Flag = False,
     estimate: Flag = False,
     data_dir: Folder = None,
     device: str = "auto",
+    pieces: Pieces = USUAL_ENGINE,
     output: WorkPrinted = USUAL_WORK,
 ) -> None:
     """Run a grid of cells, each once; compare them in pairs.
@@ -46,13 +47,13 @@ def study(
             or a TOML file.
         out: Folder for its lines, runs and banks, else one in runs/; a stopped study goes on.
         scale: cpu (what two cores finish), paper (what the papers did).
-        jobs: Cells at a time, each in a process of its own.
         only: Leave out cells with other values; repeat it for more axes.
         table: How the tables are printed.
         tune: Choose the settings that the study leaves open first, on validation records.
         estimate: Measure a few steps of each kind, print hours, memory and disk, and run nothing.
         data_dir: Where the named sources are, else LQM_DATA.
         device: Where to compute: auto, cpu, cuda, ...
+        pieces: Where cells run.
         output: How it is printed.
     """
     import lqm
@@ -64,13 +65,13 @@ def study(
     folder = Path(out) if out else run_folder(name, "study", scale)
     if estimate or output.dry_run:
         planned = plan_study(name, folder, scale, only, data_dir, device)[1:]
-        print_estimate(*planned, jobs, output, tune=tune)
+        print_estimate(*planned, pieces.jobs, output, tune=tune)
         return
     found = lqm.study(
         name,
         out=folder,
         scale=scale,
-        jobs=jobs,
+        **asdict(pieces),
         only=only,
         tune=tune,
         data_dir=data_dir,

@@ -138,28 +138,66 @@ class Evaluator:
         Every network's score is cached, so that an evaluation that was stopped resumes after the last one;
         but not the scores of a `network` of the user's own. The `full` training set may have fewer networks.
         """
-        how = compute or Compute()
-        find = self.finder(source, protocol, network or protocol.network, seed, device, full, how)
-
         trained: set[int] = set()
+        training = Training(source, protocol, seed, device, full, compute or Compute())
 
         def of_network(j: int) -> tuple[int, Finding]:
             chosen = records(j)
-            key = {"protocol": protocol.rules, "seed": seed, "index": j, "source": source.identity}
-            key |= self.key(chosen, source, full, how)
 
             def work() -> Finding:
                 trained.add(j + 1)
-                began = time.monotonic()
-                return find(chosen, j) | {"seconds": [time.monotonic() - began]}
+                return self.trained(chosen, j, training, network)
 
+            key = self.network_key(chosen, j, training)
             return int((chosen.labels >= 0).sum()), work() if network else keep(key, device, work)
 
         def told(done: int, metrics: Mapping[str, float]) -> None:
             after_each(done, metrics, cached=done not in trained)
 
-        count = protocol.full_networks if full else protocol.networks
-        return score_networks(count, of_network, told)
+        return score_networks(training.networks, of_network, told)
+
+    def network_key(self, records: Any, j: int, training: "Training") -> dict[str, Any]:
+        """All that the score of network j follows from, beside the machine."""
+        key = {"protocol": training.protocol.rules, "seed": training.seed, "index": j}
+        key |= {"source": training.source.identity}
+        return key | self.key(records, training.source, training.full, training.compute)
+
+    def trained(
+        self, records: Any, j: int, training: "Training", network: Callable[..., Any] | None = None
+    ) -> Finding:
+        """What network j finds after it was trained on records; nothing is looked up or kept."""
+        began = time.monotonic()
+        find = self.finder(
+            training.source,
+            training.protocol,
+            network or training.protocol.network,
+            training.seed,
+            training.device,
+            training.full,
+            training.compute,
+        )
+        return find(records, j) | {"seconds": [time.monotonic() - began]}
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """How the networks of one training set are trained and tested.
+
+    Attributes:
+        full: whether the set is the whole training set, which may have fewer networks.
+    """
+
+    source: Any
+    protocol: Protocol
+    seed: int
+    device: torch.device
+    full: bool
+    compute: Compute
+
+    @property
+    def networks(self) -> int:
+        """How many there are."""
+        return self.protocol.full_networks if self.full else self.protocol.networks
 
 
 def entry_of(protocol: Protocol, seed: int, found: Score, compute: Compute | None) -> dict[str, Any]:

@@ -27,25 +27,42 @@ def keep(key: dict[str, Any], device: torch.device, find: Callable[[], Finding])
 
     The key is all that the finding follows from: protocol, seed, training set, source.
     """
-    whole = key | {"edition": _EDITION, "environment": environment(device)}
-    text = json.dumps(whole, sort_keys=True)
-    try:
-        path = cache_folder() / "scores" / f"{_hash(text.encode())}.json"
-    except ArtifactError as error:
-        warn(f"the score of this network is not kept: {error}")
-        return find()
-    if cached := _read(path, json.loads(text)):
-        mark_used(path)
-        return cached
+    if found := cached(key, device):
+        return found
     finding = find()
-    stored: dict[str, Any] = {"key": whole, "finding": finding}
-    stored["sha256"] = _hash(json.dumps(stored, sort_keys=True).encode())
+    store(key, device, finding)
+    return finding
+
+
+def cached(key: dict[str, Any], device: torch.device) -> Finding | None:
+    """What was found before for the same key on the same machine, if anything was."""
     try:
+        path, whole = _place(key, device)
+    except ArtifactError:
+        return None
+    finding = _read(path, json.loads(json.dumps(whole)))
+    if finding:
+        mark_used(path)
+    return finding
+
+
+def store(key: dict[str, Any], device: torch.device, finding: Finding) -> None:
+    """Keep what was found; where that can't be, a warning says so."""
+    try:
+        path, whole = _place(key, device)
+        stored: dict[str, Any] = {"key": whole, "finding": finding}
+        stored["sha256"] = _hash(json.dumps(stored, sort_keys=True).encode())
         remove_temporaries(path.parent)
         write_atomically(path, json.dumps(stored).encode())
     except ArtifactError as error:
         warn(f"the score of this network is not kept: {error}")
-    return finding
+
+
+def _place(key: dict[str, Any], device: torch.device) -> tuple[Path, dict[str, Any]]:
+    """The file of a key, and all that it depends on."""
+    whole = key | {"edition": _EDITION, "environment": environment(device)}
+    name = _hash(json.dumps(whole, sort_keys=True).encode())
+    return cache_folder() / "scores" / f"{name}.json", whole
 
 
 def _read(path: Path, key: dict[str, Any]) -> Finding | None:

@@ -50,9 +50,10 @@ class Work:
         do: does a piece in this process.
         opener: `module:function` that makes such a function in another process, of `context` and `data`.
         context: what the opener needs, ready for JSON.
-        data: the real data, for an engine that can hand them over; in other processes of this machine, and
-            where it is None, the opener finds them by the context.
         threads: with which every piece computes, wherever that is.
+        data: the real data, for an engine that can hand them over; other processes of this machine get None,
+            and the opener finds them by the context.
+        findable: whether it can.
         device: on which it computes.
     """
 
@@ -61,6 +62,7 @@ class Work:
     context: Mapping[str, Any]
     threads: int
     data: object = None
+    findable: bool = True
     device: str = "cpu"
     environment: Mapping[str, str | int] = field(init=False)
 

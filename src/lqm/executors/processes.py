@@ -35,7 +35,7 @@ class Processes:
             ConfigError: when the data were handed over in Python: other processes could not find them.
             StoppedError: when a process was asked to stop.
         """
-        if work.data is not None and work.context.get("source") is None:
+        if not work.findable:
             raise ConfigError(
                 "data that a program has handed over are in its own process alone; leave jobs out, or give a "
                 "name or a path as source"

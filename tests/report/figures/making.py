@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from matplotlib.container import BarContainer, ErrorbarContainer
 
-from lqm.api.evaluate import evaluator_of
+from lqm.api.evaluation_result import evaluator_of
 from lqm.condensed import CondensedImages, CondensedNodes
 from lqm.evaluation.origins import source_of
 from lqm.graphs.evaluation import GraphProtocol
