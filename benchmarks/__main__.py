@@ -5,6 +5,7 @@ The exit code says whether every limit was met, and no ratio lies more than 15 %
 
 import sys
 
+import torch
 import tyro
 from rich.console import Console
 from rich.table import Table
@@ -18,13 +19,19 @@ from lqm.utils.names import choose
 _WIDTH = 180
 
 
-def main(only: tuple[str, ...] = (), store: bool = False) -> None:
+def main(only: tuple[str, ...] = (), store: bool = False, processor: bool = False) -> None:
     """Time works in two ways.
 
     Args:
         only: names of works; all if none is given.
         store: keep the ratios, for later ones to be held against.
+        processor: count seconds of the processor, for a busy machine; on one thread, since those of all
+            threads add up. Such ratios are not stored.
     """
+    if processor and (store or torch.get_num_threads() > 1):
+        sys.exit(
+            "--processor is for one thread, and is not stored; set OMP_NUM_THREADS=1 and leave out --store"
+        )
     try:
         works = {name: choose(name, WORKS, "work") for name in only or WORKS}
     except ConfigError as error:
@@ -34,11 +41,11 @@ def main(only: tuple[str, ...] = (), store: bool = False) -> None:
     for name, work in works.items():
         print(f"{name}: {work.title} ...", file=sys.stderr, flush=True)
         try:
-            found.append(compare(name, work))
+            found.append(compare(name, work, processor=processor))
         except WorkerError as error:
             failures.append(f"{name}: {error}")
     stored, place = baseline.read(baseline.PATH), baseline.here()
-    _print_table(found, stored, place)
+    _print_table(found, stored, place, "processor seconds" if processor else "seconds")
     for failure in failures:
         print(f"\n{failure}", file=sys.stderr)
     if stored.place not in ({}, place):
@@ -53,9 +60,11 @@ def main(only: tuple[str, ...] = (), store: bool = False) -> None:
     sys.exit(1 if failures or lost or not all(one.met for one in found) else 0)
 
 
-def _print_table(found: list[Comparison], stored: baseline.Baseline, place: baseline.Place) -> None:
+def _print_table(
+    found: list[Comparison], stored: baseline.Baseline, place: baseline.Place, clock: str
+) -> None:
     table = Table("work", "plain", "plain takes", "ours takes", "ratio", "middle half", "limit", "stored")
-    table.title = f"{_words(place)}; medians, in turn"
+    table.title = f"{_words(place)}; medians of {clock}, in turn"
     for one in found:
         before = stored.ratios.get(one.work.title)
         cell = "-" if before is None else f"{one.number(before):.2f}"

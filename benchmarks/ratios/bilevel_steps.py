@@ -104,26 +104,24 @@ def _steps(make: Callable[..., Any], name: str) -> Callable[[], object]:
     return lambda: method.step(next(count))
 
 
-def _work(name: str, title: str, at_least: float = 1.5) -> Work:
+def _work(name: str, title: str) -> Work:
     return Work(
         title,
         "the field's loop",
         partial(_steps, plain, name),
         partial(_steps, ours, name),
         rounds=3,
-        at_least=at_least,
+        at_least=1.5,
     )
 
 
-# 1.5 is the target; what was measured lies below it (docs/speed.md), and a lower limit then says so.
-_REACHED = 1.2
-
+# DSAC and IDC have not been measured; the others are above the limit (docs/speed.md).
 STEPS = {
-    "dsa": _work("dsa", "DSA, 2 updates, 10 classes x 64 real 32x32, with training on S", _REACHED),
+    "dsa": _work("dsa", "DSA, 2 updates, 10 classes x 64 real 32x32, with training on S"),
     "dsac": _work("dsac", "DSAC, 2 updates, 10 classes x 64 real 32x32, with training on S"),
     "idc": _work("idc", "IDC, 2 updates, 10 classes x 64 real 32x32, with training"),
     "cafe": _work("cafe", "CAFE, 2 updates, 10 classes x 64 real 32x32, with training on S"),
-    "mtt": _work("mtt", "MTT, 3 student steps on 100 images 32x32", _REACHED),
-    "tesla": _work("tesla", "TESLA, 3 student steps on 100 images 32x32, in two passes", _REACHED),
+    "mtt": _work("mtt", "MTT, 3 student steps on 100 images 32x32"),
+    "tesla": _work("tesla", "TESLA, 3 student steps on 100 images 32x32, in two passes"),
     "datm": _work("datm", "DATM, 3 student steps on 100 images 32x32, with soft labels"),
 }

@@ -149,11 +149,15 @@ class Worker:
         raise WorkerError(f"`{' '.join(self._command)}` ended with exit code {code}:\n{last_words}")
 
 
-def compare(name: str, work: Work) -> Comparison:
-    """Time both ways in turn, after the warm-up of each; `name` is that of the work in `WORKS`."""
+def compare(name: str, work: Work, *, processor: bool = False) -> Comparison:
+    """Time both ways in turn, after the warm-up of each; `name` is that of the work in `WORKS`.
+
+    `processor` counts the seconds of the processor, which other programs on the machine hardly change.
+    """
+    clock = ["processor"] if processor else []
     with (
-        Worker(_command(name, "plain", work.plain_is_ours)) as plain,
-        Worker(_command(name, "ours", True)) as ours,
+        Worker([*_command(name, "plain", work.plain_is_ours), *clock]) as plain,
+        Worker([*_command(name, "ours", True), *clock]) as ours,
     ):
         for worker in (plain, ours):
             for _ in range(work.warm_up):

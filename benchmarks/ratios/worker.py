@@ -1,6 +1,6 @@
 """One way of doing one work, in a process of its own.
 
-python -m benchmarks.ratios.worker NAME plain|ours [tuned]
+python -m benchmarks.ratios.worker NAME plain|ours [tuned] [processor]
 """
 
 import os
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 def main() -> None:
     name, way, *settings = sys.argv[1:]
-    if settings == ["tuned"]:
+    if "tuned" in settings:
         # Before torch is loaded and has asked for memory.
         import lqm
 
@@ -21,10 +21,11 @@ def main() -> None:
     from benchmarks.ratios.works import WORKS
 
     torch.manual_seed(0)
-    serve(WORKS[name].plain if way == "plain" else WORKS[name].ours)
+    clock = time.process_time if "processor" in settings else time.perf_counter
+    serve(WORKS[name].plain if way == "plain" else WORKS[name].ours, clock)
 
 
-def serve(make: Callable[[], Callable[[], object]]) -> None:
+def serve(make: Callable[[], Callable[[], object]], clock: Callable[[], float] = time.perf_counter) -> None:
     """Make the work ready and say so; then do it for each line that comes, and answer with its seconds."""
     # Whatever else prints must not be taken for an answer.
     answers = os.fdopen(os.dup(1), "w")
@@ -32,9 +33,9 @@ def serve(make: Callable[[], Callable[[], object]]) -> None:
     step = make()
     print("ready", file=answers, flush=True)
     for _ in sys.stdin:
-        began = time.perf_counter()
+        began = clock()
         step()
-        print(time.perf_counter() - began, file=answers, flush=True)
+        print(clock() - began, file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import torch
 
 from benchmarks import __main__ as command
 from benchmarks.ratios import baseline
@@ -17,7 +18,7 @@ def bench(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("COLUMNS", "250")
 
     def run(plain, **options):
-        def compare(name, work):
+        def compare(name, work, *, processor):
             if plain is None:
                 raise WorkerError("it ended")
             return Comparison(work, [plain] * 3, [1.0] * 3)
@@ -89,3 +90,13 @@ def test_a_worker_that_dies_leaves_the_other_works_and_gives_exit_code_1(bench):
 
 def test_no_two_works_have_one_title():
     assert len({work.title for work in WORKS.values()}) == len(WORKS)
+
+
+def test_processor_seconds_are_those_of_one_thread_and_are_not_stored(bench, monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    code, text = bench(3.0, only=("dm",), processor=True)
+    assert code == 0
+    assert "medians of processor seconds" in text
+    assert "OMP_NUM_THREADS=1" in bench(3.0, only=("dm",), processor=True, store=True)[0]
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    assert "OMP_NUM_THREADS=1" in bench(3.0, only=("dm",), processor=True)[0]

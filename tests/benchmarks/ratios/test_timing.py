@@ -14,9 +14,10 @@ WORK = Work("work", "plainly", lambda: print, lambda: print, rounds=3, at_least=
 SAME_OR_LESS = replace(WORK, at_least=None, at_most=1.1)
 
 
-def worker(step):
+def worker(step, clock="time.perf_counter"):
     """A worker whose step is this expression."""
-    code = f"import os, sys, time; from benchmarks.ratios.worker import serve; serve(lambda: lambda: {step})"
+    serve = f"serve(lambda: lambda: {step}, {clock})"
+    code = f"import os, sys, time; from benchmarks.ratios.worker import serve; {serve}"
     return Worker([sys.executable, "-c", code])
 
 
@@ -25,6 +26,11 @@ def test_a_worker_tells_the_seconds_of_each_step():
         found = [one.step() for _ in range(3)]
     assert min(found) >= 0.05
     assert min(found) < 0.5, "seconds, although the machine may be busy now and then"
+
+
+def test_a_worker_may_count_what_the_processor_did_and_not_what_it_waited():
+    with worker("time.sleep(0.2)", "time.process_time") as one:
+        assert one.step() < 0.1
 
 
 def test_workers_are_stepped_in_turn_and_idle_in_between(tmp_path):

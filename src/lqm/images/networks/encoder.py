@@ -13,6 +13,7 @@ from torch.utils.checkpoint import checkpoint
 
 from lqm.engine.compute import Compute
 from lqm.methods.networks import Network
+from lqm.methods.twice import differentiated_twice
 
 Readouts = tuple[Tensor, ...]
 # Makes a module that holds a network as `network` and reads something out of images.
@@ -86,8 +87,9 @@ class Encoder:
         return tuple(torch.cat(pieces) for pieces in zip(*readouts, strict=True))
 
     def readouts_twice(self, images: Tensor) -> Readouts:
-        """The same to be differentiated twice, which compiled code can't be."""
-        return self._eager(images)
+        """The same to be differentiated by the weights, and that by the images; compiled code can't be."""
+        with differentiated_twice(images, constant=True):
+            return self._eager(images)
 
     def readouts_in_parts(self, images: Tensor) -> Iterator[Readouts]:
         """The same part by part, each to be differentiated before the next is asked for.

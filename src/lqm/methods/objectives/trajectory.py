@@ -1,6 +1,8 @@
 """Trajectory matching: who learns from S should arrive where an expert arrived that learned from T."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -10,9 +12,15 @@ from torch.func import functional_call
 
 from lqm.methods.batch import Lesson
 from lqm.methods.objectives.gradients import ClassifyingEncoder
+from lqm.methods.twice import differentiated_twice
 
 # The places of the records that a step of the student learns from, and what is done to these records.
 StudentBatch = tuple[Tensor, Callable[[Tensor], Tensor]]
+# How a network is run whose gradient is differentiated again.
+Again = Callable[[Tensor], AbstractContextManager[object]]
+
+_differentiate_by_images: Again = partial(differentiated_twice, constant=True)
+_differentiate_by_all: Again = partial(differentiated_twice, constant=False)
 
 
 class Stretch(NamedTuple):
@@ -51,8 +59,10 @@ class TrajectoryMatching:
 
 def _exact(network: nn.Module, stretch: Stretch, lesson: Lesson) -> Tensor:
     weights = stretch.start.detach().requires_grad_()
-    for batch in stretch.batches:
-        weights = weights - lesson.rate * _gradient(network, weights, lesson, batch, live=True)
+    for place, batch in enumerate(stretch.batches):
+        # The expert's weights, which the first step begins with, have no gradient.
+        again = _differentiate_by_all if place else _differentiate_by_images
+        weights = weights - lesson.rate * _gradient(network, weights, lesson, batch, again)
     return _distance(weights, stretch)
 
 
@@ -61,7 +71,7 @@ def _two_pass(network: nn.Module, stretch: Stretch, lesson: Lesson) -> Tensor:
     rate, constant = lesson.rate.detach(), lesson.detached()
     weights, total = [stretch.start.detach()], torch.zeros_like(stretch.start)
     for batch in stretch.batches:
-        gradient = _gradient(network, weights[-1].requires_grad_(), constant, batch, live=False)
+        gradient = _gradient(network, weights[-1].requires_grad_(), constant, batch)
         total += gradient
         weights.append(weights[-1].detach() - rate * gradient)
     arrived = weights.pop().requires_grad_()
@@ -71,7 +81,7 @@ def _two_pass(network: nn.Module, stretch: Stretch, lesson: Lesson) -> Tensor:
     leaves = [leaf for leaf in (own.inputs, own.targets) if leaf.requires_grad]
     found = [torch.zeros_like(leaf) for leaf in leaves]
     for batch, before in zip(stretch.batches, weights, strict=True):
-        gradient = _gradient(network, before, own, batch, live=True)
+        gradient = _gradient(network, before, own, batch, _differentiate_by_images)
         for part, more in zip(found, torch.autograd.grad(gradient @ along, leaves), strict=True):
             part -= rate * more
     live = [leaf for leaf in (lesson.inputs, lesson.targets) if leaf.is_floating_point()]
@@ -79,14 +89,19 @@ def _two_pass(network: nn.Module, stretch: Stretch, lesson: Lesson) -> Tensor:
 
 
 def _gradient(
-    network: nn.Module, weights: Tensor, lesson: Lesson, batch: StudentBatch, *, live: bool
+    network: nn.Module, weights: Tensor, lesson: Lesson, batch: StudentBatch, again: Again | None = None
 ) -> Tensor:
-    """The gradient of the student's loss on a batch by all its weights, [P]; a `live` one has a gradient."""
+    """The gradient of the student's loss on a batch by all its weights, [P].
+
+    If it is to be differentiated, `again` says by what.
+    """
     places, change = batch
     with torch.enable_grad():
-        logits = functional_call(network, named_parts(network, weights), (change(lesson.inputs[places]),))
+        shown = change(lesson.inputs[places])
+        with again(shown) if again else nullcontext():
+            logits = functional_call(network, named_parts(network, weights), (shown,))
         loss = F.cross_entropy(logits, lesson.targets[places])
-        (gradient,) = torch.autograd.grad(loss, weights, create_graph=live)
+        (gradient,) = torch.autograd.grad(loss, weights, create_graph=again is not None)
     return gradient
 
 
