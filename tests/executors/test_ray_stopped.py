@@ -1,0 +1,62 @@
+"""Commands on Ray that are stopped or killed: what is finished is kept, and the same command goes on."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.executors.making import digest
+
+pytest.importorskip("ray", reason="Ray is not installed")
+
+COMMAND = [sys.executable, "-m", "lqm", "sketch", "digits", "--encoders", "40", "--max-per-class", "2"]
+COMMAND += ["--set", "network=convnet:width=4", "--threads", "1", "--out", "sketch"]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+def started(folder):
+    """The command, once it has made some of the encoders on Ray."""
+    process = subprocess.Popen(
+        [*COMMAND, "--engine", "ray"], cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 300
+    while len([*(folder / "sketch").glob("*.safetensors")]) < 3:
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return process
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("straight")
+    subprocess.run(COMMAND, cwd=folder, check=True, capture_output=True)
+    return digest(folder / "sketch")
+
+
+@pytest.mark.parametrize("engine", [[], ["--engine", "ray"]], ids=["local", "ray"])
+def test_after_the_driver_was_killed_either_engine_goes_on_to_the_same_bits(tmp_path, straight, engine):
+    process = started(tmp_path)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = {path.name for path in (tmp_path / "sketch").glob("*.safetensors")}
+    assert len(kept) < 40
+    subprocess.run([*COMMAND, *engine], cwd=tmp_path, check=True, capture_output=True)
+    assert kept < {*digest(tmp_path / "sketch")}
+    assert digest(tmp_path / "sketch") == straight
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_stop_is_one_sentence_and_keeps_what_is_finished(tmp_path, straight, number, code):
+    process = started(tmp_path)
+    process.send_signal(number)
+    _, messages = process.communicate(timeout=120)
+    assert process.returncode == code
+    assert "Traceback" not in messages
+    assert f"stopped by {number.name}" in messages
+    kept = {path.name for path in (tmp_path / "sketch").glob("*.safetensors")}
+    assert 3 <= len(kept) < 40
+    assert kept < {*straight}
