@@ -21,6 +21,12 @@ def test_pseudo_labels_on_test_nodes_are_called_transductive_in_table_and_image(
     assert "pseudo-labels" not in str(run())
 
 
+def test_a_memory_says_of_how_many_classes_it_is():
+    kept = run().memories[0][0]
+    assert len(kept.class_names) == 6
+    assert repr(kept).startswith("CondensedNodes(5 of 2 classes, 10 features")
+
+
 def test_a_slow_stream_tells_the_seconds_of_a_task(capsys, monkeypatch):
     times = count(step=20.0)
     monkeypatch.setattr("lqm.engine.progress.time.monotonic", lambda: next(times))
