@@ -2,14 +2,18 @@
 
 import contextlib
 import io
+import json
 import re
 from statistics import fmean
 
 import pytest
+from pydantic import TypeAdapter
 
 import lqm
 from lqm.api import demo
 from lqm.cli.demo import demo as show_demo
+from lqm.cli.documents import DOCUMENTS
+from lqm.cli.output import USUAL, Output
 from lqm.evaluation.paired import Paired
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 from lqm.recipes import Recipe
@@ -25,9 +29,9 @@ def small(tmp_path_factory):
     recipe = Recipe("tiny", "dm", 10, settings, "tiny")
     protocol = EvaluationProtocol("tiny", epochs=2, networks=2, network="convnet:width=8")
 
-    def run():
+    def run(output=USUAL):
         with contextlib.redirect_stdout(io.StringIO()) as printed:
-            show_demo(out=folder, seed=SEEDS[0])
+            show_demo(out=folder, seed=SEEDS[0], output=output)
         return printed.getvalue()
 
     with pytest.MonkeyPatch.context() as patch:
@@ -85,3 +89,23 @@ def test_the_demo_can_be_run_again(small, printed):
     page = (small[0] / "report.html").read_text()
     assert small[1]() == printed
     assert (small[0] / "report.html").read_text() == page
+
+
+def test_a_document_has_the_same_numbers(small, printed, manifests, capsys):
+    document = small[1](Output(json=True))
+    TypeAdapter(DOCUMENTS["demo"]).validate_json(document, strict=True)
+    found = json.loads(document)
+    rows = {row["training_set"]: row for row in found["rows"]}
+    assert {*rows} == {"by mean", "by lqm", "random", "full"}
+    means = [row["accuracy"]["mean"] for row in found["rows"]]
+    assert means == sorted(means), "the least accurate first"
+    for distance, own in manifests.items():
+        assert rows[f"by {distance}"]["accuracy"]["each"] == pytest.approx(accuracies(own))
+        assert rows[f"by {distance}"]["records"] == 100
+    assert rows["full"]["accuracy"]["deviation"] is None
+    difference = found["difference"]
+    assert (difference["side"], difference["against"], difference["pairs"]) == ("lqm", "mean", 3)
+    by_mean, by_lqm = map(fmean, map(accuracies, manifests.values()))
+    assert difference["mean"] == pytest.approx(by_lqm - by_mean)
+    assert found["page"] == str(small[0] / "report.html")
+    assert "handwritten digits become" in capsys.readouterr().err

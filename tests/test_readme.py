@@ -135,6 +135,15 @@ def test_everything_that_has_a_name_is_named():
         assert f"`{name}`" in README
 
 
+def test_the_exports_are_named_as_they_are_typed():
+    from lqm.condensed.export import EXPORTS, NODE_EXPORTS, TABLE_EXPORTS
+
+    (row,) = (line for line in README.splitlines() if line.startswith("| exports"))
+    cells = row.strip("| ").split(" | ")[1:]
+    for cell, forms in zip(cells, (EXPORTS, NODE_EXPORTS, TABLE_EXPORTS), strict=True):
+        assert {*re.findall(r"`(\w+)`", cell)} == {*forms}
+
+
 def test_every_setting_of_a_method_is_in_its_page():
     from dataclasses import fields
 

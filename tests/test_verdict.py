@@ -37,6 +37,11 @@ def test_a_set_that_is_worse_is_not_to_be_used():
     assert "more steps" in found
 
 
+def test_sets_whose_networks_are_all_alike_are_level_without_noise():
+    found = of(score([1.0, 1.0], 15), score([1.0, 1.0], 15), score([1.0], 90))
+    assert found == "level with 15 random images, network by network, level with all 90: no gain shown"
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_sets_are_level_where_scipys_test_by_welch_finds_no_difference(seed):
     draws = np.random.default_rng(seed)

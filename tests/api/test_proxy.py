@@ -22,7 +22,7 @@ def condensed():
 
 
 def tried(condensed, configurations, **options):
-    return lqm.proxy(condensed, configurations, show_progress=False, **options)
+    return lqm.proxy(condensed, configurations, **{"show_progress": False, **options})
 
 
 def own_network(shape, classes):
@@ -64,8 +64,10 @@ def test_a_set_of_all_training_images_is_used_with_a_warning(capsys):
     assert "from all training images" in str(found)
 
 
-def test_what_was_asked_before_is_not_trained_again(condensed, monkeypatch):
+def test_what_was_asked_before_is_not_trained_again(condensed, monkeypatch, capsys):
     before = tried(condensed, PAIR, repeats=1)
+    tried(condensed, PAIR, repeats=1, show_progress=True)
+    assert "proxy: 2/2  cached  0:00:00 left" in capsys.readouterr().err
 
     def refuse(*args, **options):
         raise AssertionError("trained again")

@@ -1,5 +1,8 @@
 """`--dry-run` of every command that works for long: what it would do, what it takes, and nothing is made."""
 
+import re
+import time
+
 import pytest
 
 import lqm
@@ -33,6 +36,13 @@ def dry(type_in, tmp_path, monkeypatch):
         return printed
 
     return run
+
+
+def test_the_time_of_loading_the_program_counts_where_it_was_loaded(dry, monkeypatch):
+    words = ("condense", "digits", "--method", "random", "--per-class", 1, "--out", "r")
+    assert re.search(r"about [\d.]+ s,", dry(*words)), "it was loaded before this command"
+    monkeypatch.setattr(dry_run, "LOADED_AT", time.monotonic() + 3600)
+    assert re.search(r"about 6[01] min,", dry(*words))
 
 
 def test_a_sketch(dry):

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import lqm
+from lqm.api.domains import domain_of_set
 from lqm.images.evaluation import PROTOCOLS, EvaluationProtocol
 
 
@@ -38,6 +39,9 @@ def test_a_set_of_others_goes_through_every_command(type_in, saved, quick, tmp_p
     code, printed, _ = type_in("evaluate", "theirs", "--baselines", "random")
     assert code == 0
     assert "quick-200: 2 fresh" in printed
+    assert "learning_rate" not in printed.splitlines()[0], "nobody can condense it again"
+    made = lqm.load("theirs")
+    assert "`lqm import`" in domain_of_set(made).evaluator.remedies_of(made)
     type_in("condense", "digits", "--method", "random", "--per-class", "2", "--out", "ours")
     type_in("evaluate", "ours", "--baselines", "none")
     code, printed, _ = type_in("compare", "theirs", "ours")

@@ -1,5 +1,6 @@
 """What a command would do, and what it would take: a few steps are measured, and nothing is left behind."""
 
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,6 +30,9 @@ from lqm.methods.plan import as_text
 from lqm.utils.effects import effective
 from lqm.utils.memory import memory_for_reading
 from lqm.utils.sentences import counted
+
+# All that takes time to import is here now.
+LOADED_AT = time.monotonic()
 
 
 @dataclass(frozen=True)

@@ -61,10 +61,8 @@ class Evaluation:
     def verdict(self) -> str:
         """What the set is worth beside real records, in one line; by the first kind of network."""
         by = f"by {next(iter(self.by_network))}: " * (len(self.by_network) > 1)
-        evaluator = evaluator_of(self.condensed)
-        return by + verdict_of(
-            self.rows, self.protocol.records, evaluator.remedies, mosaics_of(self.condensed)
-        )
+        remedies = evaluator_of(self.condensed).remedies_of(self.condensed)
+        return by + verdict_of(self.rows, self.protocol.records, remedies, mosaics_of(self.condensed))
 
     def __repr__(self) -> str:
         found = ", ".join(f"{name} {score.spread.percent()} %" for name, score in self.rows.items())

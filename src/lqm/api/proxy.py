@@ -91,12 +91,14 @@ def proxy(
         )
     images = IMAGES.as_records(condensed)
     trials: list[Trial] = []
-    with Progress("proxy", repeats * len(asked), shown=show_progress) as bar:
+    with Progress("proxy", repeats * len(asked), shown=show_progress, each="network") as bar:
         for configuration, candidate in zip(configurations, asked, strict=True):
             found: list[Found] = []
             for index in range(repeats):
-                found.append(candidate.accuracy(images, data, seed=seed, index=index, device=where))
-                bar.update(repeats * len(trials) + index + 1, {"accuracy": found[-1].accuracy})
+                last = candidate.accuracy(images, data, seed=seed, index=index, device=where)
+                found.append(last)
+                done = repeats * len(trials) + len(found)
+                bar.update(done, {"accuracy": last.accuracy}, cached=last.cached)
             accuracies = tuple(each.accuracy for each in found)
             seconds = sum(each.seconds for each in found)
             trials.append(Trial(configuration, in_words(configuration), candidate, accuracies, seconds))

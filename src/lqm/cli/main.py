@@ -4,12 +4,14 @@ import os
 import sys
 
 from lqm.cli import signals
+from lqm.cli.loading import begin_loading
 from lqm.utils.streams import steady_streams
 
 
 def main() -> None:
     """Entry point: a mistake of the user's ends in one sentence and a non-zero exit, never in a traceback."""
     signals.listen()
+    begin_loading()
     # Threads that wait for each other in a long busy loop starve when the machine has other work: beside two
     # other processes a step of DM took 9 times as long. GNU OpenMP reads this when torch is loaded.
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")

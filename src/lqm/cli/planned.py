@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lqm.cli.loading import loading_seconds
 from lqm.cli.output import Output
 from lqm.utils.log import say, warn
 
@@ -18,6 +19,7 @@ def print_plan(output: Output, command: str, found: "Sequence[tuple[DryRun, int]
         command: by whose remedies long work is made shorter.
         found: each kind of work, and how often it is to be done.
     """
+    from lqm.api.dry_run import LOADED_AT
     from lqm.engine.forecast import SHORTER, duration, hours_warning
     from lqm.utils.limits import size_text
 
@@ -61,6 +63,7 @@ def print_plan(output: Output, command: str, found: "Sequence[tuple[DryRun, int]
                 say(line)
             say(f"{each.name}: {each.result}" + f", {count} times, each with a seed of its own" * (count > 1))
         room = f" and {size_text(disk)} on the disk" if disk else ""
-        say(f"about {duration(seconds)}, {size_text(memory)} of memory{room}; nothing was made")
+        whole = loading_seconds(LOADED_AT) + seconds
+        say(f"about {duration(whole)}, {size_text(memory)} of memory{room}; nothing was made")
     if warning:
         warn(warning)

@@ -21,6 +21,7 @@ from lqm.utils.errors import ArtifactError
 from lqm.utils.lines import read_lines
 from lqm.utils.paths import as_path
 from lqm.utils.places import note_places, without_places
+from lqm.utils.sentences import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +57,8 @@ class CondensedSet:
     def __repr__(self) -> str:
         made, shape = made_by(self.manifest), [*self.data.shape[1:]]
         size = "x".join(map(str, shape)) if len(shape) > 1 else f"{shape[0]:,} features"
-        words = (f"{len(self):,} of {len(self.class_names):,} classes", size, made)
+        classes = counted(len(self.labels[self.labels >= 0].unique()), "class", "classes")
+        words = (f"{len(self):,} of {classes}", size, made)
         return f"{type(self).__name__}({', '.join(filter(None, words))})"
 
     def _repr_html_(self) -> str:

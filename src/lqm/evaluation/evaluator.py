@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from lqm.condensed import CondensedSet
+from lqm.condensed.described import IMPORTED
 from lqm.engine.compute import Compute, decide
 from lqm.evaluation.latents import ClassLatents
 from lqm.evaluation.protocol import Protocol
@@ -80,6 +81,11 @@ class Evaluator:
         """A protocol as a manifest has it; what a later version may have added is not known here."""
         known = signature(self.read_protocol).parameters
         return self.read_protocol(**{name: value for name, value in stored.items() if name in known})
+
+    def remedies_of(self, condensed: CondensedSet) -> str:
+        """What to try where a set has gained nothing; one of others can't be condensed again."""
+        own = condensed.manifest.get("method") != IMPORTED
+        return self.remedies if own else "other options of `lqm import`, or a set by `lqm condense`"
 
     def records(
         self,

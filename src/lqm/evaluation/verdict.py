@@ -66,6 +66,8 @@ def beside_random(
     points = f"{in_points(difference.mean)} points"
     if difference.margin is None:
         return f"{_over(difference, real)}{made_of} by one {unit}, which is too few to tell{beyond}"
+    if not (difference.mean or difference.margin):
+        return f"level with {real}, {unit} by {unit}{made_of}{beyond}: no gain shown"
     if not difference.clear:
         noise = f"{points}, within the noise of {100 * difference.margin:.1f} over {unit}s"
         return f"can't be told from {real} ({noise}){made_of}{beyond}: no gain shown (try {tell})"

@@ -16,10 +16,14 @@ from lqm.images.training import predict
 
 
 class Found(NamedTuple):
-    """The share of test images whose class a network predicts, and the seconds of its training and test."""
+    """The share of test images whose class a network predicts, and the seconds of its training and test.
+
+    `cached` says whether that was found earlier.
+    """
 
     accuracy: float
     seconds: float
+    cached: bool
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,11 @@ class Candidate:
         self, images: Images, source: ImageSource, *, seed: int, index: int, device: torch.device
     ) -> Found:
         """Its accuracy on the source's test images, cached unless the network is of the user's own."""
+        cached = True
 
         def work() -> Finding:
-            began = time.monotonic()
+            nonlocal cached
+            began, cached = time.monotonic(), False
             network = self.trained(images, source, seed=seed, index=index, device=device)
             right = accuracy_of(network, source)
             return {"accuracy": [right], "seconds": [time.monotonic() - began]}
@@ -62,7 +68,7 @@ class Candidate:
         key = {"protocol": self.protocol.rules, "seed": seed, "index": index, "source": source.identity}
         key |= {"asked": "accuracy alone", **IMAGES.key(images, source, False, Compute())}
         found = keep(key, device, work) if isinstance(self.maker, str) else work()
-        return Found(found["accuracy"][0], found["seconds"][0])
+        return Found(found["accuracy"][0], found["seconds"][0], cached)
 
 
 def accuracy_of(network: Network, source: ImageSource) -> float:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from io import StringIO
+from itertools import count
 
 import pytest
 from rich.console import Console
@@ -18,6 +19,20 @@ def test_pseudo_labels_on_test_nodes_are_called_transductive_in_table_and_image(
     assert titles == [f"{said} (transductive)"]
     assert f"{said} (transductive): accuracy" in str(result)
     assert "pseudo-labels" not in str(run())
+
+
+def test_a_memory_says_of_how_many_classes_it_is():
+    kept = run().memories[0][0]
+    assert len(kept.class_names) == 6
+    assert repr(kept).startswith("CondensedNodes(5 of 2 classes, 10 features")
+
+
+def test_a_slow_stream_tells_the_seconds_of_a_task(capsys, monkeypatch):
+    times = count(step=20.0)
+    monkeypatch.setattr("lqm.engine.progress.time.monotonic", lambda: next(times))
+    run(show_progress=True)
+    learned = [line for line in capsys.readouterr().err.splitlines() if line.startswith("learn")]
+    assert " s/task " in learned[-1]
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,8 @@ def _verdict(case: Case, number: int, standing: Standing | None) -> Verdict:
     random = _random(case, standing)
     real = {"full": standing.full, "random": random}
     scores = {CONDENSED: bar} | {name: own for name, own in real.items() if own}
-    line = verdict_of(scores, standing.protocol.records, case.evaluator.remedies, mosaics_of(case.condensed))
+    remedies = case.evaluator.remedies_of(case.condensed)
+    line = verdict_of(scores, standing.protocol.records, remedies, mosaics_of(case.condensed))
     difference = welch(bar.spread, random.spread) if random else None
     return Verdict(tone_of(difference), line, difference.mean) if difference else Verdict("open", line)
 
