@@ -1,4 +1,4 @@
-"""A plain install has no PyG, PyArrow and matplotlib: what needs none of them works, the rest asks."""
+"""A plain install has no PyG, PyArrow, matplotlib and Ray: what needs none of them works, the rest asks."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ import lqm
 # Runs commands one after the other where the packages of the extras can't be imported.
 _PROGRAM = """
 import contextlib, io, json, sys
-sys.modules.update(dict.fromkeys(("torch_geometric", "pyarrow", "matplotlib")))
+sys.modules.update(dict.fromkeys(("torch_geometric", "pyarrow", "matplotlib", "ray")))
 import lqm
 from lqm.cli.main import main
 
@@ -49,6 +49,7 @@ def plain(tmp_path_factory):
         "parquet": ["condense", "some.parquet", "--out", "x"],
         "export parquet": ["export", "set", "--to", "parquet", "--out", "x.parquet"],
         "figures": ["figures", "set", "--to", "figures"],
+        "ray": ["sketch", "digits", "--engine", "ray", "--out", "far"],
     }
     program = [sys.executable, "-c", _PROGRAM, json.dumps(commands)]
     ran = subprocess.run(program, cwd=place, capture_output=True, text=True, timeout=280)
@@ -85,7 +86,8 @@ def test_a_stream_has_all_but_its_heat_map(plain):
 
 
 @pytest.mark.parametrize(
-    ("name", "extra"), [("parquet", "parquet"), ("export parquet", "parquet"), ("figures", "figures")]
+    ("name", "extra"),
+    [("parquet", "parquet"), ("export parquet", "parquet"), ("figures", "figures"), ("ray", "ray")],
 )
 def test_what_needs_an_extra_names_it_in_one_sentence(plain, name, extra):
     _, found = plain

@@ -14,8 +14,8 @@ import lqm
 from lqm.api.cells import Place, command_of, request_of
 from lqm.api.study_estimate import estimate
 from lqm.api.study_probe import Probe, measure
-from lqm.executors.processes import _ended
 from lqm.cli.dispatch import dispatch
+from lqm.executors.processes import _ended
 from lqm.studies.files import load_study
 from lqm.studies.lines import read_cells
 from lqm.utils.errors import ConfigError

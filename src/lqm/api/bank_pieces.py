@@ -6,8 +6,9 @@ from torch import Tensor
 
 from lqm.api.engines import report_lost
 from lqm.banks import BankWriter
+from lqm.engine.forecast import Forecast
 from lqm.engine.progress import Progress
-from lqm.executors import Do, Executor, Lost, Piece, Work
+from lqm.executors import Do, Executor, InProcess, Lost, Piece, Work
 from lqm.utils.cache import Packed
 
 Key = tuple[int, ...]
@@ -69,6 +70,7 @@ def fill(
     work: Work,
     pieces: Iterator[Piece],
     bar: Progress,
+    forecast: Forecast,
     metrics: Callable[[State], dict[str, float]] = lambda shard: {},
 ) -> None:
     """Let an executor make shards, and write each as it comes.
@@ -84,6 +86,8 @@ def fill(
             continue
         writer.write(tuple(found.notes["key"]), found.tensors)
         done += 1
+        if done == 1 and not isinstance(executor, InProcess):
+            forecast.begin(done)  # the first has waited for its process to start
         several = {"workers": executor.workers} if executor.workers > 1 else {}
         bar.update(done, metrics(found.tensors) | several)
     report_lost(lost, "piece")

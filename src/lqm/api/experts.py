@@ -121,7 +121,7 @@ def _fill_bank(request: ExpertsRequest, executor: Executor, threads: int) -> Non
                 lambda key: writer.read(*key).tensors(),
                 "network",
             )
-            fill(writer, executor, work, pieces, bar, _accuracy)
+            fill(writer, executor, work, pieces, bar, forecast, _accuracy)
 
 
 def _accuracy(made: Mapping[str, Tensor]) -> dict[str, float]:

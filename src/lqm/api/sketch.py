@@ -105,7 +105,7 @@ def _fill_sketch(request: SketchRequest, executor: Executor, threads: int) -> No
                 lambda key: writer.read(*key).below("encoder"),
                 "encoder",
             )
-            fill(writer, executor, work, pieces, bar)
+            fill(writer, executor, work, pieces, bar, forecast)
 
 
 def open_sketch_work(context: Mapping[str, Any], data: object) -> Do:
