@@ -110,7 +110,7 @@ def train_and_choose(coreset: ImageCoreset) -> list[Tensor]:
 
 
 def _random(problem: ImageProblem, settings: RandomSettings) -> Chosen:
-    chosen = random_images(problem.source, problem.per_class, problem.seed, 0).images
+    chosen = random_images(problem.source, problem.per_class, problem.seed, 0).images[:]
     images = pixels(chosen).unflatten(0, (-1, problem.per_class))
     return Chosen(lambda: problem.condensed(images))
 

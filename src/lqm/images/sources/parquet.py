@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor
 
 from lqm.images.sources.convert import labels_of, names_of
-from lqm.images.sources.decoding import decode_set
+from lqm.images.sources.decoding import decode_set, in_threads
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.image_file import Encoded
 from lqm.utils.errors import DataError
@@ -80,7 +80,8 @@ def _read(parts: list[list[_Table]], reading: Reading) -> Found:
     class_names = names_of(names.pop(), labels[0], str(tables[0].path))
     encoded = (image for table in tables for image in _images(table))
     root, files = tables[0].path.parent, [table.path for table in tables]
-    return decode_set(encoded, labels, class_names, reading, described="parquet", root=root, files=files)
+    decoded = partial(in_threads, encoded, reading.size)
+    return decode_set(decoded, labels, class_names, reading, described="parquet", root=root, files=files)
 
 
 def _open(path: Path, opened: ExitStack) -> _Table:
