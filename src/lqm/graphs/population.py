@@ -14,6 +14,7 @@ from lqm.engine.randomness import generator
 from lqm.graphs.graph import Features, Graph, dense, rows
 from lqm.graphs.propagation import propagate
 from lqm.methods.rules import RULES
+from lqm.methods.samples import looked_at
 from lqm.utils.errors import DataError
 from lqm.utils.sentences import counted
 
@@ -123,6 +124,7 @@ def choose_nodes(
         order = torch.randperm(population.sizes[label], generator=draws)
         chosen = order[torch.isin(order, choices)][:count]
     else:
+        choices = looked_at(seed, choices)
         known = dense(rows(population.propagated[label], choices))
         chosen = choices[RULES[rule](known, min(count, len(choices)), draws)]
     return chosen[torch.arange(count) % len(chosen)]

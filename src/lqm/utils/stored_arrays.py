@@ -15,7 +15,7 @@ from torch import Tensor
 from lqm.utils.limits import require_memory
 
 # Bytes that are looked at at a time.
-_CHUNK = 1 << 25
+_CHUNK = 1 << 23
 
 Places: TypeAlias = int | slice | Sequence[int] | Tensor
 
@@ -48,7 +48,7 @@ class LazyArray(ABC):
             first, last, step = places.indices(len(self))
             if step == 1:
                 return self._range(first, max(first, last))
-            return self._chosen(torch.arange(first, last, step))
+            return self._chosen(torch.arange(first, max(first, last), step))
         numbers = places if isinstance(places, Tensor) else torch.tensor([*places], dtype=torch.int64)
         if numbers.dtype == torch.bool:
             if numbers.shape != self.shape[:1]:
@@ -135,15 +135,15 @@ class Part(LazyArray):
     """Some records of an array, by their places in it; nothing is copied until it is asked for."""
 
     def __init__(self, records: Records, places: Tensor) -> None:
-        self._records: Records = records._records if isinstance(records, Part) else records
+        self.records: Records = records.records if isinstance(records, Part) else records
         self.places: Tensor = records.places[places] if isinstance(records, Part) else places
         self.dtype, self.shape = records.dtype, (len(places), *records.shape[1:])
 
     def _range(self, first: int, last: int) -> Tensor:
-        return self._records[self.places[first:last]]
+        return self.records[self.places[first:last]]
 
     def _chosen(self, numbers: Tensor) -> Tensor:
-        return self._records[self.places[numbers]]
+        return self.records[self.places[numbers]]
 
 
 def chunks(records: Records) -> Iterator[Tensor]:
