@@ -3,8 +3,8 @@
     python -m benchmarks.scale.larger_than_memory --gigabytes 1 5 20
 
 Images of 64x64x3 pixels in ten classes are made in a file, and condensed by a process of its own, so that its
-peak of memory is its own. The smaller sizes are condensed once more with all images in memory, which gives the
-same set. The file is deleted afterwards.
+peak of memory is its own. The smaller sizes are condensed once more with all images in memory, which gives
+the same set. The file is deleted afterwards.
 """
 
 import argparse
@@ -76,9 +76,8 @@ def _make(path: Path, count: int) -> None:
         draft = TensorDraft(file, labels, counts, _SHAPE, np.dtype(np.uint8), {})
         for first in range(0, count + _TEST, _CHUNK):
             noise = np.frombuffer(draws.bytes(_CHUNK * int(np.prod(_SHAPE))), np.uint8) & 63
-            for image in (noise.reshape(_CHUNK, *_SHAPE) + levels[:, None, None, None])[
-                : count + _TEST - first
-            ]:
+            images = noise.reshape(_CHUNK, *_SHAPE) + levels[:, None, None, None]
+            for image in images[: count + _TEST - first]:
                 draft.add(image)
         draft.finish()
 
