@@ -119,13 +119,11 @@ class StoredArray(LazyArray):
         """Read in the order of the file, each record once and neighbours together."""
         ordered, back = numbers.unique(return_inverse=True)
         flat = torch.empty(len(ordered) * self._bytes, dtype=torch.uint8)
-        buffer, done = memoryview(flat.numpy().data), 0
-        ends = (ordered.diff() != 1).nonzero()[:, 0] + 1
-        for run in ordered.tensor_split(ends):
-            size = len(run) * self._bytes
-            if size:
-                self._file.fill(buffer[done : done + size], self._offset + int(run[0]) * self._bytes)
-            done += size
+        buffer, places = memoryview(flat.numpy().data), ordered.tolist()
+        begins = [0, *((ordered.diff() != 1).nonzero()[:, 0] + 1).tolist()] if places else []
+        for begin, end in zip(begins, [*begins[1:], len(places)], strict=False):
+            run = buffer[begin * self._bytes : end * self._bytes]
+            self._file.fill(run, self._offset + places[begin] * self._bytes)
         read = flat.view(self.dtype).reshape(len(ordered), *self.shape[1:])
         in_order = len(ordered) == len(numbers) and bool((numbers.diff() > 0).all())
         return read if in_order else read[back]

@@ -27,9 +27,9 @@ def in_file(monkeypatch):
     return lambda large: monkeypatch.setattr("lqm.utils.limits._RESIDENT_PART", 2**40 if large else 4)
 
 
-def load(source, limit=None):
+def load(source, limit=None, **options):
     with limited_to(limit):
-        return load_source(source, show_progress=False)
+        return load_source(source, show_progress=False, **options)
 
 
 def shards(folder, random, count=30, shape=(32, 32, 3)):
@@ -57,11 +57,23 @@ def colour_late(folder, random):
     return folder
 
 
+def arrays(folder, random, shape=(40, 40, 3)):
+    """A compressed file with a training and a test set."""
+    folder.mkdir()
+    parts = {
+        f"{name}_x": random.integers(0, 256, (n, *shape), np.uint8)
+        for name, n in (("train", 50), ("test", 9))
+    }
+    labels = {"train_y": np.arange(50) % 2, "test_y": np.arange(9) % 2}
+    np.savez_compressed(folder / "mine.npz", **parts, **labels, class_names=["a", "b"])
+    return folder / "mine.npz"
+
+
 def images_kept(kept):
     return [path for path in kept() if path.parent.name == "images"]
 
 
-@pytest.mark.parametrize("make", [shards, colour_late])
+@pytest.mark.parametrize("make", [shards, colour_late, arrays])
 def test_a_large_set_stays_in_a_file_and_is_the_same_set(tmp_path, random, kept, in_file, make):
     folder = make(tmp_path / "set", random)
     in_file(True)
@@ -76,6 +88,31 @@ def test_a_large_set_stays_in_a_file_and_is_the_same_set(tmp_path, random, kept,
     fresh = load(folder)
     assert stored.fingerprint == again.fingerprint == in_memory.fingerprint == fresh.fingerprint
     assert stored.preprocessing == fresh.preprocessing
+
+
+@pytest.mark.parametrize("shape", [(24, 40, 3), (20, 24)])
+@pytest.mark.parametrize("at_a_time", [1, 10**4, 10**9])
+def test_arrays_of_any_shape_are_scaled_some_at_a_time(
+    tmp_path, random, in_file, monkeypatch, shape, at_a_time
+):
+    path = arrays(tmp_path / "set", random, shape)
+    wanted = load(path, size=16)
+    in_file(True)
+    monkeypatch.setattr("lqm.images.sources.npz._AT_A_TIME", at_a_time)
+    found = load(path, size=16)
+    assert isinstance(found.train.images, LazyArray)
+    assert found.fingerprint == wanted.fingerprint
+
+
+def test_an_array_that_is_damaged_is_named_and_leaves_nothing(tmp_path, random, kept, in_file):
+    in_file(True)
+    path = arrays(tmp_path / "set", random)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 255
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"'train_x' of .*mine\.npz can't be read"):
+        load(path)
+    assert kept() == []
 
 
 def test_shards_are_read_in_the_order_of_their_names(tmp_path, random, in_file):
