@@ -28,7 +28,7 @@ class PlainImages:
     def __init__(self, source: ImageSource, per_class: int, seed: int, settings: MatchingSettings) -> None:
         self.source, self.per_class, self.seed, self.settings = source, per_class, seed, settings
         self.mosaic = getattr(settings, "mosaic", 1)
-        self.by_class = [source.normalised(images) for images in source.by_class]
+        self.by_class = [source.normalised(images[:]) for images in source.by_class]
         self.classes = len(self.by_class)
         self.low, self.high = (source.normalised(torch.full((1, 1), value)) for value in (0.0, 1.0))
         self.images = self._init().requires_grad_()

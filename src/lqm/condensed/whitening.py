@@ -13,6 +13,7 @@ from torch import Tensor
 from lqm.utils.errors import DataError
 from lqm.utils.limits import require_memory
 from lqm.utils.pixels import pixels
+from lqm.utils.stored_arrays import Records
 
 # Of the MTT family: added to every eigenvalue, so that directions in which images hardly differ stay small.
 _ADDED = 0.1
@@ -44,19 +45,19 @@ class Whitening:
     spectrum: Tensor = field(repr=False)
 
     @classmethod
-    def of(cls, images: Tensor) -> "Whitening":
+    def of(cls, images: Records) -> "Whitening":
         """Fit to images [N, C, H, W] as they are stored, in double precision.
 
         Raises:
             DataError: when they are too large.
         """
         require_whitenable(images.shape[1:])
-        parts = [part.flatten(1) for part in images.split(_AT_ONCE)]
-        mean = sum(pixels(part).double().sum(dim=0) for part in parts) / len(images)
+        sums = (pixels(part).flatten(1).double().sum(dim=0) for part in images.split(_AT_ONCE))
+        mean = sum(sums) / len(images)
         assert isinstance(mean, Tensor)
         covariance = torch.zeros(len(mean), len(mean), dtype=torch.float64)
-        for part in parts:
-            centred = pixels(part).double() - mean
+        for part in images.split(_AT_ONCE):
+            centred = pixels(part).flatten(1).double() - mean
             covariance.addmm_(centred.T, centred)
         spectrum, basis = torch.linalg.eigh(covariance.div_(max(1, len(images) - 1)))
         return cls(mean.float(), basis.float().contiguous(), spectrum.clamp_min_(0).float())

@@ -11,6 +11,7 @@ from torch import Tensor
 from lqm.engine.randomness import generator
 from lqm.evaluation.diagnostics import cramer_von_mises, extreme_share
 from lqm.evaluation.spread import Spread
+from lqm.utils.stored_arrays import Records
 
 MATCHED = 500
 
@@ -54,10 +55,10 @@ def match_of_classes(classes: Iterable[ClassLatents]) -> LatentMatch:
     return LatentMatch(fmean(statistics), fmean(extremes))
 
 
-def matched(records: Tensor, label: int) -> Tensor:
+def matched(records: Records, label: int) -> Tensor:
     """The records of a class, or their numbers; 500 of them if there are more, always the same ones."""
     if len(records) <= MATCHED:
-        return records
+        return records[:]
     return records[torch.randperm(len(records), generator=generator(0, "matched", label))[:MATCHED]]
 
 

@@ -14,8 +14,9 @@ from torch import Tensor
 from lqm.condensed import CondensedNodes
 from lqm.utils.errors import DataError
 from lqm.utils.limits import require_memory
+from lqm.utils.stored_arrays import LazyArray, Part, chunks, in_memory
 
-# Dense (a tensor) or sparse (SciPy's csr_array), float32, [N, F]; SciPy has no types for it.
+# Dense (a tensor, or an array in a file) or sparse (SciPy's csr_array), float32, [N, F]; SciPy has no types.
 Features = Any
 
 
@@ -61,8 +62,9 @@ class Graph:
 
     def add_to(self, digest: "hashlib._Hash") -> None:
         """Add features, edges and labels to a hash."""
-        for array in (*_pieces(self.features), *_pieces(self.adjacency)[:2], self.labels.numpy()):
-            add_array(array, digest)
+        add_features(self.features, digest)
+        add_sparse(self.adjacency, digest)
+        add_array(self.labels.numpy(), digest)
 
     def part(self, nodes: Tensor) -> "Graph":
         """The subgraph of some nodes, in their order, and of the edges between them."""
@@ -76,6 +78,23 @@ def add_array(array: np.ndarray[Any, Any], digest: "hashlib._Hash") -> None:
     """Add type, shape and values of an array to a hash."""
     digest.update(f"{array.dtype}{array.shape}".encode())
     digest.update(np.ascontiguousarray(array).data)
+
+
+def add_features(features: Features, digest: "hashlib._Hash") -> None:
+    """Add features to a hash; those in a file as if they were in memory."""
+    if isinstance(features, LazyArray):
+        digest.update(f"{np.dtype(np.float32)}{features.shape}".encode())
+        for part in chunks(features):
+            digest.update(part.numpy().data)
+        return
+    for array in _pieces(features):
+        add_array(array, digest)
+
+
+def add_sparse(matrix: Any, digest: "hashlib._Hash") -> None:
+    """Add the places of a sparse matrix that are not 0 to a hash."""
+    for array in _pieces(matrix)[:2]:
+        add_array(array, digest)
 
 
 def as_graph(nodes: CondensedNodes) -> Graph:
@@ -103,6 +122,11 @@ def rows(features: Features, nodes: Tensor) -> Features:
     return features[nodes.numpy()] if issparse(features) else features[nodes]
 
 
+def part_of(features: Features, nodes: Tensor) -> Features:
+    """The same, but that those in a file stay there."""
+    return Part(features, nodes) if isinstance(features, LazyArray) else rows(features, nodes)
+
+
 def stacked(parts: Sequence[Features]) -> Features:
     """Features of several sets of nodes, concatenated; sparse only if all are."""
     if all(issparse(part) for part in parts):
@@ -113,8 +137,7 @@ def stacked(parts: Sequence[Features]) -> Features:
 def dense(features: Features) -> Tensor:
     """Features as a tensor, [N, F]."""
     if not issparse(features):
-        found: Tensor = features
-        return found
+        return in_memory(features, f"{features.shape[1]:,} features of {features.shape[0]:,} nodes")
     nodes, width = features.shape
     require_memory(4 * nodes * width, f"{width:,} features of {nodes:,} nodes as a dense matrix")
     return torch.from_numpy(features.toarray())

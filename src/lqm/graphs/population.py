@@ -11,11 +11,13 @@ from scipy.sparse import issparse
 from torch import Tensor
 
 from lqm.engine.randomness import generator
-from lqm.graphs.graph import Features, Graph, dense, rows
+from lqm.graphs.graph import Features, Graph, dense, part_of, rows
 from lqm.graphs.propagation import propagate
 from lqm.methods.rules import RULES
+from lqm.methods.samples import looked_at
 from lqm.utils.errors import DataError
 from lqm.utils.sentences import counted
+from lqm.utils.stored_arrays import LazyArray, chunks
 
 # The features of a real node that is kept without its edges: A_hat^hops X, or its own.
 NodeFeatures = Literal["propagated", "own"]
@@ -95,8 +97,8 @@ def divided(
     """The same of a graph whose propagated features, [N, F], are known."""
     return Population(
         tuple(class_names),
-        [rows(graph.features, nodes) for nodes in by_class],
-        [rows(propagated, nodes) for nodes in by_class],
+        [part_of(graph.features, nodes) for nodes in by_class],
+        [part_of(propagated, nodes) for nodes in by_class],
     )
 
 
@@ -123,6 +125,7 @@ def choose_nodes(
         order = torch.randperm(population.sizes[label], generator=draws)
         chosen = order[torch.isin(order, choices)][:count]
     else:
+        choices = looked_at(seed, choices)
         known = dense(rows(population.propagated[label], choices))
         chosen = choices[RULES[rule](known, min(count, len(choices)), draws)]
     return chosen[torch.arange(count) % len(chosen)]
@@ -158,5 +161,5 @@ def row_lengths(features: Features) -> Tensor:
     """The Euclidean length of each row, [N]."""
     if issparse(features):
         return torch.from_numpy(np.sqrt(features.multiply(features).sum(axis=1))).reshape(-1)
-    lengths: Tensor = torch.linalg.vector_norm(features, dim=1)
-    return lengths
+    parts = chunks(features) if isinstance(features, LazyArray) else [features]
+    return torch.cat([torch.linalg.vector_norm(part, dim=1) for part in parts])

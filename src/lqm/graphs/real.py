@@ -12,6 +12,7 @@ from lqm.graphs.problem import GraphProblem
 from lqm.methods.batch import Batch, class_chunks
 from lqm.methods.targets import RealGroup
 from lqm.utils.limits import require_room, working_memory
+from lqm.utils.stored_arrays import LazyArray
 
 # Real nodes whose embeddings are held at once, and what each number of them takes at most, as measured.
 _CHUNK, _BYTES = 32_768, 40
@@ -47,6 +48,8 @@ class RealNodes:
         if self._size:
             chosen = np.random.Generator(np.random.SFC64(derive(self._problem.seed, "batch", n)))
             return (self._batch(chunk, chosen) for chunk in self._chunks)
+        if any(isinstance(part, LazyArray) for part in self._problem.real.propagated):
+            return (self._batch(chunk) for chunk in self._chunks)
         if self._whole is None:
             self._whole = [self._batch(chunk) for chunk in self._chunks]
         return iter(self._whole)

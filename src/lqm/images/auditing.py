@@ -20,6 +20,7 @@ from lqm.images.protocols import EvaluationProtocol
 from lqm.images.sources import Images, ImageSource
 from lqm.images.training import latent_features, logits_of
 from lqm.utils.pixels import pixels
+from lqm.utils.stored_arrays import Records, in_memory
 
 # Half a grey level of 8 bits: the same image once it is stored as one.
 _BOUNDS = Bounds(exact=0.5 / 255, near=4 / 255, by_largest=True, words="no pixel differs by more than 4/255")
@@ -28,7 +29,7 @@ _BOUNDS = Bounds(exact=0.5 / 255, near=4 / 255, by_largest=True, words="no pixel
 def _views(images: Images, manifest: Mapping[str, Any], source: ImageSource) -> list[View]:
     """Whole images; and the cells of mosaics, which are real images made small at first."""
     factor = manifest.get("mosaic", 1)
-    shown = pixels(images.images)
+    shown = pixels(images.images[:])
     if factor == 1:
         return [_view("pixels", shown, torch.arange(len(shown))[:, None], source)]
     numbers = torch.arange(len(shown) * factor**2).view(-1, factor**2)
@@ -58,7 +59,7 @@ def _view(name: str, own: Tensor, of: Tensor, source: ImageSource) -> View:
     return View(name, flat, train, held_out, sqrt(flat.shape[1]), of)
 
 
-def _rows(images: Tensor, size: torch.Size, places: Tensor) -> Tensor:
+def _rows(images: Records, size: torch.Size, places: Tensor) -> Tensor:
     return shrunk(pixels(images[places]), size).flatten(1)
 
 
@@ -100,9 +101,10 @@ def _made_of(source: ImageSource, places: Places) -> ImageSource:
 
 
 def _planted(source: ImageSource, held_out: Tensor, labels: Tensor) -> ImageSource:
+    train = in_memory(source.train.images, f"the training images of '{source.name}'")
     return _with(
         source,
-        torch.cat([source.train.images, source.test.images[held_out]]),
+        torch.cat([train, source.test.images[held_out]]),
         torch.cat([source.train.labels, labels]),
     )
 

@@ -22,6 +22,7 @@ from lqm.images.protocols import PROTOCOLS, EvaluationProtocol
 from lqm.images.sources import Images, ImageSource, load_source
 from lqm.images.training import latent_features, predict, train
 from lqm.utils.errors import ConfigError
+from lqm.utils.stored_arrays import Records
 
 
 def _finder(
@@ -154,7 +155,7 @@ def latent_match(
 
 
 def class_features(
-    network: Network, images: Tensor, label: int, source: ImageSource, compute: Compute | None = None
+    network: Network, images: Records, label: int, source: ImageSource, compute: Compute | None = None
 ) -> Tensor:
     """Latent features of images of one class; of 500 if there are more, always the same ones."""
     return latent_features(network, matched(images, label), source, compute)

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from lqm.utils.pixels import pixels
+from lqm.utils.stored_arrays import Records
 
 # Pixels of real images that are compared at a time, and candidates that are compared again, one by one.
 _CHUNK, _MORE = 1 << 23, 8
@@ -18,7 +19,7 @@ class Nearest(NamedTuple):
     places: Tensor
 
 
-def nearest(images: Tensor, real: Tensor, count: int) -> Nearest:
+def nearest(images: Tensor, real: Records, count: int) -> Nearest:
     """Nearest neighbours by the root mean square difference of pixels in [0, 1].
 
     Shapes: images [M, C, H, W] in [0, 1], real [N, C, H, W] as they are stored.

@@ -13,6 +13,7 @@ from lqm.images.networks import Network
 from lqm.images.protocols import EvaluationProtocol
 from lqm.images.sources import ImageSource
 from lqm.utils.errors import ConfigError
+from lqm.utils.stored_arrays import in_memory
 
 # DP-SGD's own: the norm to which gradients are clipped, and a schedule that reaches most of its accuracy.
 _CLIP, _EPOCHS, _BATCH, _RATE = 1.0, 20, 256, 0.5
@@ -39,7 +40,7 @@ def train_privately(
     from opacus import PrivacyEngine  # type: ignore[import-untyped, unused-ignore]
 
     network = fresh_network(source, protocol.network, seed, 0).to(device).train()
-    images = source.normalised(source.train.images)
+    images = source.normalised(in_memory(source.train.images, f"the training images of '{source.name}'"))
     count = len(images)
     batch = min(_BATCH, count)
     loader = DataLoader(

@@ -11,6 +11,7 @@ from lqm.engine.compute import Compute
 from lqm.images.augment import augment, cutmix, draw, draw_several
 from lqm.images.networks import Embedding, Encoder, Logits, Network, Readout, encoder_factory
 from lqm.images.sources import Images, ImageSource
+from lqm.utils.stored_arrays import Records
 
 # Pixels of a set that is kept normalised, and images that are normalised at a time.
 Schedule = Literal["half", "fifths"]
@@ -64,7 +65,7 @@ def train(
     labels = (labelled.labels if labelled.soft_labels is None else labelled.soft_labels).to(device)
     # A small set is normalised once and for all.
     small = labelled.images.numel() <= _RESIDENT
-    resident = source.normalised(labelled.images.to(device)) if small else None
+    resident = source.normalised(labelled.images[:].to(device)) if small else None
     operations = [name for name in source.augmentation if not (mixed and name == "cutout")]
     current = optimizer(learning_rate)
     for epoch in range(epochs + (schedule == "half")):
@@ -100,7 +101,7 @@ def fifths(epoch: int, epochs: int) -> float:
 
 
 def latent_features(
-    network: Network, images: Tensor, source: ImageSource, compute: Compute | None = None
+    network: Network, images: Records, source: ImageSource, compute: Compute | None = None
 ) -> Tensor:
     """Latent features of images as they are stored, [N, F], on the network's device."""
     return _read_out(network, Embedding, images, source, compute)
@@ -112,14 +113,14 @@ def predict(network: Network, source: ImageSource, compute: Compute | None = Non
 
 
 def logits_of(
-    network: Network, images: Tensor, source: ImageSource, compute: Compute | None = None
+    network: Network, images: Records, source: ImageSource, compute: Compute | None = None
 ) -> Tensor:
     """Logits of images as they are stored, [N, classes], on the network's device."""
     return _read_out(network, Logits, images, source, compute)
 
 
 def _read_out(
-    network: Network, readout: Readout, images: Tensor, source: ImageSource, compute: Compute | None
+    network: Network, readout: Readout, images: Records, source: ImageSource, compute: Compute | None
 ) -> Tensor:
     encoder = _encoder(network.eval(), readout, compute)
     parts = (source.normalised(part.to(_device(network))) for part in images.split(_NORMALISED))

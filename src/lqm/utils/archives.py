@@ -86,8 +86,14 @@ def member_of(archive: zipfile.ZipFile, name: str, size: int) -> zipfile.ZipInfo
     return member
 
 
-def fill(file: IO[bytes], content: Array) -> None:
-    """Read as many bytes as there is room for; the read after the last one makes the checksum be compared."""
+def fill(file: IO[bytes], content: Array, *, last: bool = True) -> None:
+    """Read as many bytes as there is room for; the read after the last one makes the checksum be compared.
+
+    Args:
+        file: a member of an archive.
+        content: what is filled, of bytes.
+        last: whether nothing comes after it.
+    """
     done = 0
     while done < len(content):
         piece = file.read(min(_CHUNK, len(content) - done))
@@ -95,7 +101,7 @@ def fill(file: IO[bytes], content: Array) -> None:
             raise EOFError("it is cut off")
         content[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
         done += len(piece)
-    if file.read(1):
+    if last and file.read(1):
         raise DamagedError("it is longer than it should be")
 
 

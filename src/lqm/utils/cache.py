@@ -5,16 +5,19 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from torch import Tensor
 
 from lqm.utils.cache_files import make_room, mark_used
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import file_hash, remove_temporaries, temporary_file
+from lqm.utils.limits import require_memory, stays_in_file
 from lqm.utils.log import warn
+from lqm.utils.stored_arrays import StoredArray
 from lqm.utils.tensors import TensorFile, write_tensors
 
 T = TypeVar("T")
@@ -22,13 +25,41 @@ T = TypeVar("T")
 # The one entry of a file's metadata: the key that it was kept under, and the notes.
 _ENTRY = "lqm"
 _NAME = re.compile(r"[0-9a-f]+\.([0-9a-f]{32})\.safetensors")
+# Large files whose hash was right when this process first opened them: name, number and size.
+_checked: set[tuple[str, int, int]] = set()
 
 
 class Packed(NamedTuple):
-    """A thing as a file has it: tensors, and notes of values that JSON knows."""
+    """A thing as a file has it: tensors, notes of values that JSON knows, and tensors that stay there."""
 
     tensors: dict[str, Tensor]
     notes: dict[str, Any]
+    stored: Mapping[str, StoredArray] = {}
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A file of the cache while it is written; see `drafted`."""
+
+    key: str
+    temporary: Path
+    file: BinaryIO
+
+    def metadata(self, notes: dict[str, Any]) -> dict[str, str]:
+        """What the header is to say of it."""
+        return {_ENTRY: json.dumps({"key": self.key, "notes": notes})}
+
+    def keep(self) -> Path:
+        """Flush the file to the disk, and give it the name by which it is found."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        name = f"{self.key}.{file_hash(self.temporary)[:32]}.safetensors"
+        path = self.temporary.with_name(name)
+        os.replace(self.temporary, path)
+        status = path.stat()
+        _checked.add((name, status.st_ino, status.st_size))
+        make_room(path.parent.parent)
+        return path
 
 
 def cache_folder() -> Path:
@@ -57,13 +88,23 @@ def kept(
     key: str,
     make: Callable[[], T],
     *,
-    pack: Callable[[T], Packed],
+    pack: Callable[[T], Packed | None],
     unpack: Callable[[Packed], T],
+    lazily: Collection[str] = (),
 ) -> T:
     """What `make` returns, from the cache if it is there; a cache that can't be used is done without.
 
     The file is `<what>/<key>.<hash of its content>.safetensors`, with `key` a hash of all that decides it;
-    its content names the key too. What is read from it is in memory, whatever happens to the file.
+    its content names the key too. What is read from it is in memory, whatever happens to the file, but for
+    tensors that are named in `lazily`: these stay in a file that is too large for the memory.
+
+    Args:
+        what: the kind of thing, which is the name of its folder.
+        key: a hash of all that decides it.
+        make: makes it.
+        pack: what a file is to have of it; None if `make` has kept it already, by `drafted`.
+        unpack: the reverse.
+        lazily: names of tensors that `unpack` can take as `StoredArray`.
     """
     try:
         folder = cache_folder() / what
@@ -72,7 +113,7 @@ def kept(
         return make()
     for path in folder.glob(f"{key}.*.safetensors"):
         try:
-            found = unpack(_load(path, key))
+            found = unpack(load_kept(path, key, lazily))
             mark_used(path)
             return found
         except ArtifactError as error:
@@ -83,34 +124,42 @@ def kept(
             path.unlink()
     made = make()
     try:
-        _save(folder, key, pack(made))
-        make_room(folder.parent)
+        if packed := pack(made):
+            with drafted(what, key) as draft:
+                write_tensors(draft.file, packed.tensors, draft.metadata(packed.notes))
+                draft.keep()
     except OSError as error:
         warn(f"the {what} are not kept: {folder} can't be written ({error.strerror})")
     return made
 
 
-def _save(folder: Path, key: str, packed: Packed) -> None:
-    """Write tensor by tensor, never a copy of them all; the name is known once all is written."""
+@contextlib.contextmanager
+def drafted(what: str, key: str) -> Iterator[Draft]:
+    """A new file of the cache, which is gone at the end unless it was kept; OSError if there can be none."""
+    folder = cache_folder() / what
     folder.mkdir(parents=True, exist_ok=True)
     remove_temporaries(folder)
     with temporary_file(folder, key) as (temporary, file):
-        write_tensors(file, packed.tensors, {_ENTRY: json.dumps({"key": key, "notes": packed.notes})})
-        file.flush()
-        os.fsync(file.fileno())
-        os.replace(temporary, folder / f"{key}.{file_hash(temporary)[:32]}.safetensors")
+        yield Draft(key, temporary, file)
 
 
-def _load(path: Path, key: str) -> Packed:
+def load_kept(path: Path, key: str, lazily: Collection[str] = ()) -> Packed:
     """What a file has; ArtifactError if it is damaged, or was kept under another key."""
     file = TensorFile(path, "it is damaged")
-    named = _NAME.fullmatch(path.name)
-    if not named or not file.sha256().startswith(named[1]):
-        raise ArtifactError(f"{path} was damaged")
+    stays = [name for name in lazily if name in file.names] if stays_in_file(file.size) else []
+    named, status = _NAME.fullmatch(path.name), path.stat()
+    known = (path.name, status.st_ino, status.st_size)
+    if not (stays and known in _checked):
+        if not named or not file.sha256().startswith(named[1]):
+            raise ArtifactError(f"{path} was damaged")
+        _checked.add(known)
     try:
-        known = json.loads(file.metadata.get(_ENTRY, "{}"))
-        if known.get("key") == key:
-            return Packed(file.tensors(), known["notes"])
+        entry = json.loads(file.metadata.get(_ENTRY, "{}"))
+        if entry.get("key") == key:
+            if not stays:
+                require_memory(file.size, str(path))
+            tensors = {name: file[name] for name in file.names if name not in stays}
+            return Packed(tensors, entry["notes"], {name: file.stored(name) for name in stays})
     except (ValueError, KeyError, AttributeError, RecursionError) as error:
         raise ArtifactError(f"{path} was damaged") from error
     raise ArtifactError(f"{path} was kept for something else, or by an earlier version")

@@ -21,6 +21,8 @@ _DEFAULT = 8 * 2**30
 CLASS_BYTES = 4096
 # What reading one image takes at most for each of its pixels, with four being read at a time.
 _BYTES_A_PIXEL = 48
+# Records that take more than this part of the limit stay in a file: a run needs memory beside them.
+_RESIDENT_PART = 4
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
 
@@ -79,6 +81,11 @@ def max_memory() -> int:
     if text := os.environ.get(VARIABLE):
         return parse_size(text, VARIABLE)
     return min(_DEFAULT, psutil.virtual_memory().total * 3 // 4)
+
+
+def stays_in_file(size: int) -> bool:
+    """Whether records of so many bytes are better read from a file, a few at a time, than held in memory."""
+    return size > max_memory() // _RESIDENT_PART
 
 
 def working_memory() -> int | None:

@@ -8,7 +8,7 @@ import contextlib
 import io
 import math
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -68,7 +68,24 @@ class Arrays:
             raise DataError(f"{self.path} holds {listed(self.keys)}; it should hold {accepted}")
         return found
 
-    def _read(self, archive: zipfile.ZipFile, key: str) -> Array:
+    def bytes_of(self, key: str) -> tuple[tuple[int, ...], int] | None:
+        """Shape and size of an array, if it is of bytes (uint8) and its rows can be read one by one."""
+        with _reading(self.path, key) as archive, self._opened(archive, key) as (_, shape, by_columns, kind):
+            return None if by_columns or kind != np.uint8 or not shape else (shape, math.prod(shape))
+
+    def rows(self, key: str, count: int) -> Generator[Array, None, None]:
+        """The rows of such an array, so many at a time."""
+        with _reading(self.path, key) as archive, self._opened(archive, key) as (file, shape, *_):
+            for first in range(0, shape[0], count):
+                part = np.empty((min(count, shape[0] - first), *shape[1:]), np.uint8)
+                fill(file, part.reshape(-1), last=first + count >= shape[0])
+                yield part
+
+    @contextlib.contextmanager
+    def _opened(
+        self, archive: zipfile.ZipFile, key: str
+    ) -> Iterator[tuple[IO[bytes], tuple[int, ...], bool, np.dtype[Any]]]:
+        """The content of an array; its shape, whether columns come first, and its type."""
         member = _member(archive, key, self.path.stat().st_size)
         place = f"'{key}' of {self.path}"
         with archive.open(member) as file:
@@ -81,6 +98,12 @@ class Arrays:
             size = _size(shape, kind)
             if member.file_size != start + size:
                 raise DamagedError(f"it has {member.file_size} bytes and should have {start + size}")
+            yield file, shape, by_columns, kind
+
+    def _read(self, archive: zipfile.ZipFile, key: str) -> Array:
+        place = f"'{key}' of {self.path}"
+        with self._opened(archive, key) as (file, shape, by_columns, kind):
+            size = _size(shape, kind)
             self._taken[key] = size
             require_memory(sum(self._taken.values()), f"{place} with the arrays that were read before")
             content = np.empty(size, np.uint8)

@@ -18,6 +18,7 @@ from torch import Tensor
 from lqm.utils.errors import ArtifactError
 from lqm.utils.files import open_regular, temporary_file
 from lqm.utils.limits import require_memory
+from lqm.utils.stored_arrays import StoredArray
 
 _DTYPES = {
     "BOOL": torch.bool,
@@ -82,8 +83,24 @@ class TensorFile:
         dtype, shape, offset, size = self._places[name]
         require_memory(size, f"'{name}' of {self._path}")
         flat = torch.empty(size // dtype.itemsize, dtype=dtype)
-        self._fill(memoryview(flat.view(torch.uint8).numpy().data), offset)
+        self.fill(memoryview(flat.view(torch.uint8).numpy().data), offset)
         return flat.reshape(shape)
+
+    def __reduce__(self) -> tuple[type["TensorFile"], tuple[Path, str]]:
+        """Another process opens the file anew."""
+        return TensorFile, (self._path, self._remedy)
+
+    @property
+    def size(self) -> int:
+        """How many bytes the file had when it was opened."""
+        return self._size
+
+    def stored(self, name: str) -> StoredArray:
+        """A tensor [N, ...] that stays in the file; its records are read when they are asked for."""
+        if name not in self._places:
+            raise self._unreadable(f"there is no '{name}' in it")
+        dtype, shape, offset, _ = self._places[name]
+        return StoredArray(self, dtype, shape, offset)
 
     def tensors(self) -> dict[str, Tensor]:
         """All tensors by name."""
@@ -110,7 +127,12 @@ class TensorFile:
             raise ValueError("its header is damaged")
         return metadata, {name: _place(entry, begin, self._size) for name, entry in header.items()}
 
-    def _fill(self, buffer: memoryview, offset: int) -> None:
+    def fill(self, buffer: memoryview, offset: int) -> None:
+        """Read as many bytes as a buffer has, from an offset on.
+
+        Raises:
+            ArtifactError: when there are fewer, or they can't be read.
+        """
         done = 0
         try:
             while done < len(buffer):
@@ -130,25 +152,31 @@ def write_tensors(file: BinaryIO, tensors: Mapping[str, Tensor], metadata: Mappi
 
     The library writes to a path, where it makes a file of its own, which we neither hold nor could flush.
     """
-    names = {dtype: name for name, dtype in _DTYPES.items()}
     # The widest types first, so that each number begins at a multiple of its size.
     ordered = sorted(tensors.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
-    header: dict[str, Any] = {"__metadata__": dict(metadata)}
-    begin = 0
-    for name, tensor in ordered:
-        end = begin + tensor.numel() * tensor.dtype.itemsize
-        header[name] = {
-            "dtype": names[tensor.dtype],
-            "shape": list(tensor.shape),
-            "data_offsets": [begin, end],
-        }
-        begin = end
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % _LENGTH)
+    kinds = {name: (tensor.dtype, tuple(tensor.shape)) for name, tensor in ordered}
+    text = header_text({"__metadata__": dict(metadata), **tensor_header(kinds)})
     file.write(len(text).to_bytes(_LENGTH, "little") + text)
     for _, tensor in ordered:
         flat = tensor.detach().cpu().contiguous().flatten()
         file.write(flat.view(torch.uint8).numpy().data)
+
+
+def tensor_header(kinds: Mapping[str, tuple[torch.dtype, tuple[int, ...]]]) -> dict[str, Any]:
+    """What a header says of tensors of these types and shapes that stand one after the other."""
+    names = {dtype: name for name, dtype in _DTYPES.items()}
+    header, begin = {}, 0
+    for name, (dtype, shape) in kinds.items():
+        end = begin + math.prod(shape) * dtype.itemsize
+        header[name] = {"dtype": names[dtype], "shape": [*shape], "data_offsets": [begin, end]}
+        begin = end
+    return header
+
+
+def header_text(header: Mapping[str, Any]) -> bytes:
+    """A header as a file has it, of a length that is a multiple of 8."""
+    text = json.dumps(header).encode()
+    return text + b" " * (-len(text) % _LENGTH)
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:

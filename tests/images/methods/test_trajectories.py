@@ -120,7 +120,7 @@ def test_datm_begins_with_images_and_logits_of_experts_that_are_right(digits, ba
     ]
     assert right.any(dim=0).view(10, PER_CLASS)[able].all()
     for image, label in zip(first.images, labels, strict=True):
-        assert (digits.by_class[int(label)] - image).abs().flatten(1).amax(dim=1).min() < 1e-5
+        assert (digits.by_class[int(label)][:] - image).abs().flatten(1).amax(dim=1).min() < 1e-5
     for place in range(len(labels)):
         chosen = each[right[:, place], place] if right[:, place].any() else each[:, place]
         torch.testing.assert_close(

@@ -147,12 +147,15 @@ def test_an_image_that_claims_too_many_pixels_is_one_sentence(tmp_path, content,
     assert not recwarn.list
 
 
-def test_images_of_which_one_fits_but_not_all_are_refused_after_the_first(tmp_path, capsys):
+def test_images_that_fit_neither_in_memory_nor_in_the_cache_are_refused_after_the_first(
+    tmp_path, monkeypatch
+):
     for name in ("cat", "dog"):
         (tmp_path / "set" / name).mkdir(parents=True)
         for number in range(20):
             Image.new("RGB", (300, 300), (number, 0, 0)).save(tmp_path / "set" / name / f"{number}.png")
-    refused(r"40 images such as .*0\.png would take .*above the limit", tmp_path / "set", limit="8MB")
+    monkeypatch.setenv("LQM_CACHE_LIMIT", "9MB")
+    refused(r"40 images .*0\.png would take .*above the limit .*LQM_CACHE_LIMIT", tmp_path / "set", "8MB")
     with limited_to("8MB"):
         assert load_source(tmp_path / "set", size=8, show_progress=False).shape == (3, 8, 8)
 

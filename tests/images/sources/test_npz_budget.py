@@ -30,7 +30,8 @@ def test_images_are_read_within_the_limit_or_refused(tmp_path, kind):
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
         assert peak < 1.2 * limit * 2**20 + BESIDES
-    assert 0 < len(read) < 5
+    # Images of 8 bits go to the cache as they are read, so that no limit is too small.
+    assert len(read) == 5 if kind == "u1" else 0 < len(read) < 5
 
 
 def test_the_sentence_names_the_array_and_the_remedy(tmp_path):

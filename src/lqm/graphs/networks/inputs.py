@@ -11,6 +11,7 @@ from torch import Tensor
 from lqm.graphs.graph import Features, dense, rows
 from lqm.graphs.matrices import Matrix, as_torch
 from lqm.graphs.propagation import normalised_adjacency
+from lqm.utils.stored_arrays import LazyArray
 
 # How many values of a dense matrix multiply in the time of one of a sparse matrix, measured on a CPU.
 _DENSE_SPEED = 8
@@ -203,4 +204,4 @@ def _product(operator: Any, values: Features) -> Features:
 def _faster_form(values: Features) -> Features:
     """Features as they multiply faster, dense or sparse."""
     crowded = issparse(values) and values.nnz * _DENSE_SPEED > values.shape[0] * values.shape[1]
-    return dense(values) if crowded else values
+    return dense(values) if crowded or isinstance(values, LazyArray) else values

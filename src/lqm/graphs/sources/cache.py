@@ -16,6 +16,7 @@ from lqm.utils import cache
 from lqm.utils.cache import Packed, kept
 from lqm.utils.errors import DataError
 from lqm.utils.log import warn
+from lqm.utils.stored_arrays import StoredArray
 
 # To be raised whenever the same words or files make another graph than before.
 _EDITION = 2
@@ -34,7 +35,7 @@ class _UnusableError(Exception):
 def cached(key: str, make: Callable[[], CleanGraph]) -> CleanGraph:
     """The result of `make`, from the cache if it is there; works without a cache that can't be used."""
     try:
-        return kept("graphs", key, make, pack=_pack, unpack=_unpack)
+        return kept("graphs", key, make, pack=_pack, unpack=_unpack, lazily=("features",))
     except _UnusableError as error:
         warn(f"the graph in the cache was not used: {error.__cause__}")
         return make()
@@ -59,16 +60,16 @@ def _pack(made: CleanGraph) -> Packed:
 
 def _unpack(packed: Packed) -> CleanGraph:
     try:
-        return _unpacked(packed.tensors, packed.notes["words"])
+        return _unpacked(packed.tensors, packed.stored.get("features"), packed.notes["words"])
     except (DataError, LookupError, TypeError, ValueError) as error:
         raise _UnusableError from error
 
 
-def _unpacked(tensors: dict[str, Tensor], words: dict[str, Any]) -> CleanGraph:
+def _unpacked(tensors: dict[str, Tensor], stored: StoredArray | None, words: dict[str, Any]) -> CleanGraph:
     nodes = len(tensors["labels"])
     values = torch.ones(len(tensors["indices"]))
     adjacency = _matrix(values, tensors["indices"], tensors["indptr"], (nodes, nodes))
-    features: Any = tensors.get("features")
+    features: Any = tensors.get("features") if stored is None else stored
     if features is None:
         data, indices, indptr = (tensors[f"features.{piece}"] for piece in _PIECES)
         features = _matrix(data, indices, indptr, (nodes, words["width"]))

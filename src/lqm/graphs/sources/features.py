@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, eigsh
 from torch import Tensor
 
-from lqm.graphs.graph import Features
+from lqm.graphs.graph import Features, dense
 from lqm.graphs.propagation import normalised_adjacency
 from lqm.utils.errors import DataError
 from lqm.utils.limits import require_memory
@@ -68,7 +68,7 @@ def normalised(features: Features) -> Features:
         pieces = values.astype(np.float32), features.indices, features.indptr
         return csr_array(pieces, shape=features.shape)
     totals = torch.cat([part.double().abs().sum(dim=1) for part in features.split(_ROWS)])
-    return features / totals.where(totals > 0, 1).float()[:, None]
+    return dense(features) / totals.where(totals > 0, 1).float()[:, None]
 
 
 def degree_features(adjacency: Any) -> Any:

@@ -27,7 +27,7 @@ def check_values(features: Features, name: str) -> None:
         if wrong.any():
             place = wrong.nonzero()[0].tolist()
             place[0] += start * _ROWS
-            value = float(values[tuple(place)])
+            value = float(part[wrong][0])
             node, column = _entry(features, *place) if issparse(features) else place
             raise DataError(
                 f"the features of '{name}' have {_described(value)} at node {node}, column {column}; "

@@ -17,6 +17,7 @@ from lqm.utils.archives import Array
 from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.npz import Arrays, listed, strings_of
 from lqm.utils.own_files import read_json, require_fields
+from lqm.utils.stored_arrays import in_memory
 from lqm.utils.torch_files import StoredTensor, TorchFile
 
 _KINDS = "a .npz, a .pt, a .parquet, a folder of class folders, or one with images_*.pt and labels_*.pt"
@@ -77,7 +78,7 @@ def _one_set(path: Path) -> Given:
     from lqm.images.sources.parquet import read_parquet
 
     found = read_parquet([path], [], Reading(path.stem, show_progress=False))
-    images, labels = found.train.images.numpy(), found.train.labels.numpy()
+    images, labels = in_memory(found.train.images, str(path)).numpy(), found.train.labels.numpy()
     return Given(images, labels, str(path), (path,), class_names=found.class_names)
 
 
@@ -168,9 +169,8 @@ def _class_folders(folder: Path) -> Given:
     training: dict[str, Any] = _stored(folder / taught[0], _TAUGHT) if taught else {}
     soft = _soft_labels(listing, training["soft_labels"]) if "soft_labels" in training else None
     files = tuple(path for path, _ in listing.train)
-    return Given(
-        found.images.numpy(), numbers, str(folder), files, soft, training.get("learning_rate"), names
-    )
+    images = in_memory(found.images, str(folder)).numpy()
+    return Given(images, numbers, str(folder), files, soft, training.get("learning_rate"), names)
 
 
 def _renumbered(path: Path, folders: tuple[str, ...], labels: Array) -> tuple[tuple[str, ...], Array]:

@@ -17,9 +17,11 @@ from lqm.images.students import Student, draw_real
 from lqm.images.training import latent_features
 from lqm.methods.chosen import Chosen
 from lqm.methods.rules import RULES
+from lqm.methods.samples import looked_at
 from lqm.methods.spec import MethodSpec
 from lqm.utils.pixels import pixels
 from lqm.utils.settings import Count
+from lqm.utils.stored_arrays import Part
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -85,9 +87,10 @@ class ImageCoreset:
         return self._problem.condensed(torch.stack(self.chosen()))
 
     def chosen(self) -> list[Tensor]:
-        """The chosen images of each class, in [0, 1]."""
+        """The chosen images of each class, in [0, 1]; of a class that is too large, among a sample of it."""
         source, chosen = self._problem.source, []
-        for label, images in enumerate(source.by_class):
+        for label, places in enumerate(source.train.places_by_class(self._problem.classes)):
+            images = Part(source.train.images, looked_at(self._problem.seed, places))
             features = latent_features(self._student.network, images, source)
             draws = generator(self._problem.seed, "coreset choice", label)
             count = min(self._per_class, len(images))
@@ -110,7 +113,7 @@ def train_and_choose(coreset: ImageCoreset) -> list[Tensor]:
 
 
 def _random(problem: ImageProblem, settings: RandomSettings) -> Chosen:
-    chosen = random_images(problem.source, problem.per_class, problem.seed, 0).images
+    chosen = random_images(problem.source, problem.per_class, problem.seed, 0).images[:]
     images = pixels(chosen).unflatten(0, (-1, problem.per_class))
     return Chosen(lambda: problem.condensed(images))
 

@@ -157,7 +157,7 @@ def _existing(source: str | Path) -> Path:
 
 def _read(path: Path, reading: Reading) -> Found:
     if path.suffix == ".npz" and path.is_file():
-        return read_npz(path)
+        return read_npz(path, reading)
     if not path.is_dir() and not (path.is_file() and path.suffix == ".parquet"):
         raise DataError(f"{path} can't be read as images; it should be {_KINDS}")
     parts: tuple[list[Path], list[Path]] | None = ([path], [])

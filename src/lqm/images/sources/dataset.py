@@ -19,7 +19,7 @@ from lqm.images.sources.image_file import pixels_of, plain
 from lqm.images.sources.labelled import Images
 from lqm.images.sources.resize import fit
 from lqm.images.sources.source import ImageSource
-from lqm.images.sources.stack import Stack
+from lqm.images.sources.stack import InMemory, Stack
 from lqm.utils.errors import DataError
 from lqm.utils.names import shown_value
 from lqm.utils.sentences import reason
@@ -65,7 +65,9 @@ def read_dataset(
     parts: dict[str, Any] = {"training": train} if test is None else {"training": train, "test": test}
     total = sum(_length(dataset, f"the {part} set of '{name}'") for part, dataset in parts.items())
     stack = Stack(
-        total, "resize all to one size such as {0}x{0} in the dataset's transform, or give size={0}"
+        total,
+        "resize all to one size such as {0}x{0} in the dataset's transform, or give size={0}",
+        InMemory,
     )
     labels: dict[str, list[object]] = {}
     with Progress(f"reading {name}", total, shown=reading.show_progress) as progress:
@@ -82,7 +84,7 @@ def read_dataset(
         stack.check_square()
     given = class_names if class_names is not None else getattr(train, "classes", None)
     numbers, names = numbered([*labels.values()], f"'{name}'", None if given is None else tuple(given))
-    images = stack.images.split([len(part) for part in numbers])
+    images = stack.room.images.split([len(part) for part in numbers])
     labelled = [Images(*pair) for pair in zip(images, numbers, strict=True)]
     return Found(labelled[0], labelled[1] if test is not None else None, names)
 

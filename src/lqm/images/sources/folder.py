@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from lqm.images.sources.decoding import THREADS, decode_set
+from lqm.images.sources.decoding import THREADS, decode_set, in_threads
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.image_file import Encoded, suffixes
 from lqm.images.sources.inside import Inside, names_shown
@@ -39,7 +39,8 @@ def read_listing(listing: Listing, reading: Reading) -> Found:
     described = json.dumps([listing.class_names, train.tolist(), None if test is None else test.tolist()])
     encoded = (Encoded(partial(read_whole, path), str(path)) for path in files)
     names, root = listing.class_names, listing.root
-    return decode_set(encoded, (train, test), names, reading, described=described, root=root, files=files)
+    decoded = partial(in_threads, encoded, reading.size)
+    return decode_set(decoded, (train, test), names, reading, described=described, root=root, files=files)
 
 
 def list_folder(inside: Inside) -> Listing:

@@ -100,7 +100,7 @@ def idx_source(folder: Path, reading: Reading) -> ImageSource | None:
 
 
 def _turned(labelled: Images) -> Images:
-    return Images(labelled.images.transpose(2, 3).contiguous(), labelled.labels)
+    return Images(labelled.images[:].transpose(2, 3).contiguous(), labelled.labels)
 
 
 def _emnist(part: str, classes: str) -> IdxSet:

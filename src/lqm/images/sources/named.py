@@ -32,7 +32,7 @@ def mnist(reading: Reading) -> ImageSource:
     other = any(each.is_called(data_dir) for each in IDX_SETS.values() if each is not MNIST)
     places = (*(() if other else (data_dir,)), data_dir / "mnist", data_dir / "MNIST" / "raw")
     found = (
-        next((found for place in places if (found := _npz(place / "mnist.npz"))), None)
+        next((found for place in places if (found := _npz(place / "mnist.npz", reading))), None)
         or next((found for place in places if (found := read_idx_folder(place))), None)
         or _parquet(data_dir, "mnist", reading)
     )
@@ -122,9 +122,9 @@ def _cifar(reading: Reading, name: str, versions: tuple[Version, ...]) -> Found:
     return _required(found or _parquet(data_dir, name, reading), reading, f"{layouts}, {name}/train*.parquet")
 
 
-def _npz(path: Path) -> Found | None:
+def _npz(path: Path, reading: Reading) -> Found | None:
     with Inside(path.parent) as inside:
-        return read_npz(path) if inside.has_file(path) else None
+        return read_npz(path, reading) if inside.has_file(path) else None
 
 
 def _parquet(data_dir: Path, pattern: str, reading: Reading) -> Found | None:

@@ -4,6 +4,7 @@ An image is near another if the root mean square difference of their pixels is a
 saved again in good quality, or with a little noise. Mirrored, cut or recoloured copies are not found.
 """
 
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -11,18 +12,22 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lqm.images.sources.labelled import value_range
 from lqm.images.sources.source import ImageSource
 from lqm.utils.cache import Packed, kept
 from lqm.utils.errors import DataError
 from lqm.utils.log import warn
 from lqm.utils.pixels import pixels
 from lqm.utils.sentences import counted
+from lqm.utils.stored_arrays import Part, Records, chunks
 
 NEAR = 4 / 255
 # Pairs of images from which on the result is kept, and those that are compared for near ones at most.
 _WORTH_KEEPING, _MOST_PAIRS = 10**7, 2 * 10**10
 # Values of pixels, test images, and training images by their thumbnails, that are compared at a time.
 _VALUES, _QUERIES, _WINDOW = 1 << 19, 256, 4096
+# Training images whose thumbnails are in memory at once.
+_BLOCK = 1 << 19
 # Values of pixels that are compared at most: thumbnails can be made that tell no image from another.
 _MOST_VALUES = 4 * 10**9
 
@@ -38,10 +43,9 @@ def compare_parts(source: ImageSource) -> tuple[str, ...]:
     """Refuse a source whose test set or whose pixels tell nothing; else warn of what its parts share."""
     name, train, test = source.name, source.train.images, source.test.images
     for part, images in (("training", train), ("test", test)):
-        if images.min() == images.max():
-            raise DataError(
-                f"all pixels of all {part} images of '{name}' have the value {images.min()}; give images"
-            )
+        low, high = value_range(images)
+        if low == high:
+            raise DataError(f"all pixels of all {part} images of '{name}' have the value {low}; give images")
     equal, near = _overlap(source)
     if equal == len(test):
         raise DataError(
@@ -62,7 +66,7 @@ def compare_parts(source: ImageSource) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def overlap(train: Tensor, test: Tensor) -> Overlap:
+def overlap(train: Records, test: Records) -> Overlap:
     """Count the test images, [M, C, H, W], that are equal to or near a training image of [N, C, H, W].
 
     Equal ones are found by a hash. Near ones are looked for among the rest by thumbnails of averages, whose
@@ -72,7 +76,8 @@ def overlap(train: Tensor, test: Tensor) -> Overlap:
     """
     rest = torch.from_numpy(np.flatnonzero(~np.isin(_hashes(test), _hashes(train))))
     step = max(1, -(-len(train) * len(rest) // _MOST_PAIRS))
-    return Overlap(len(test) - len(rest), _count_near(train, test[rest[::step]]) if len(rest) else 0)
+    queried = Part(test, rest[::step])
+    return Overlap(len(test) - len(rest), _count_near(train, queried) if len(rest) else 0)
 
 
 def _overlap(source: ImageSource) -> Overlap:
@@ -88,20 +93,38 @@ def _overlap(source: ImageSource) -> Overlap:
     )
 
 
-def _hashes(images: Tensor) -> NDArray[np.int64]:
-    rows = images.contiguous().numpy().reshape(len(images), -1)
-    return np.fromiter((hash(row.tobytes()) for row in rows), np.int64, len(rows))
+def _hashes(images: Records) -> NDArray[np.int64]:
+    rows = (row for part in chunks(images) for row in part.contiguous().numpy())
+    return np.fromiter((hash(row.tobytes()) for row in rows), np.int64, len(images))
 
 
-def _count_near(train: Tensor, test: Tensor) -> int:
-    """How many test images are near a training image."""
-    real, queries = _thumbnails(train), _thumbnails(test)
+def _count_near(train: Records, test: Records) -> int:
+    """How many test images are near a training image; of many, one block after the other."""
+    queries, left = _thumbnails(test), torch.arange(len(test))
+    room = _MOST_VALUES // prod(train.shape[1:])
+    for places in torch.arange(len(train)).split(_BLOCK):
+        if not len(left):
+            break
+        found, room = _near(Part(train, places), Part(test, left), queries[left], room)
+        left = left[~found]
+    return len(test) - len(left)
+
+
+def _near(train: Part, test: Part, queries: Tensor, room: int) -> tuple[Tensor, int]:
+    """Which test images are near a training image, [M], and how many more pairs may be compared.
+
+    Args:
+        train: training images.
+        test: test images.
+        queries: the thumbnails of the latter.
+        room: how many pairs may be compared.
+    """
+    real, near = _thumbnails(train), torch.zeros(len(test), dtype=torch.bool)
     # |thumbnail difference|^2 <= values * NEAR^2, and so is the square of the difference of any projection.
-    bound = NEAR * (train[0].numel() ** 0.5)
+    bound = NEAR * (prod(train.shape[1:]) ** 0.5)
     along = torch.ones(real.shape[1]) / real.shape[1] ** 0.5
     keys, order = (real @ along).sort()
     query_keys, query_order = (queries @ along).sort()
-    near, room = 0, _MOST_VALUES // train[0].numel()
     for start in range(0, len(test), _QUERIES):
         chosen = query_order[start : start + _QUERIES]
         ends = query_keys[[start, start + len(chosen) - 1]] + torch.tensor([-bound, bound])
@@ -111,13 +134,13 @@ def _count_near(train: Tensor, test: Tensor) -> int:
                 break
             apart = torch.cdist(queries[chosen], real[window])
             found, compared = _found(train, test, chosen, window, apart <= bound * 1.001 + 1e-3, apart, room)
-            near, room = near + int(found.sum()), room - compared
+            near[chosen[found]], room = True, room - compared
             chosen = chosen[~found]
-    return near
+    return near, room
 
 
 def _found(
-    train: Tensor, test: Tensor, queries: Tensor, places: Tensor, candidates: Tensor, apart: Tensor, most: int
+    train: Part, test: Part, queries: Tensor, places: Tensor, candidates: Tensor, apart: Tensor, most: int
 ) -> tuple[Tensor, int]:
     """Which of these test images are near one of these training images, and how many pairs were compared.
 
@@ -142,7 +165,7 @@ def _found(
     return found, compared
 
 
-def _are_near(train: Tensor, test: Tensor, places: Tensor, queries: Tensor) -> Tensor:
+def _are_near(train: Part, test: Part, places: Tensor, queries: Tensor) -> Tensor:
     """Which of these pairs are near indeed, by all their pixels."""
     near = torch.empty(len(queries), dtype=torch.bool)
     at_a_time = _at_a_time(train)
@@ -152,7 +175,7 @@ def _are_near(train: Tensor, test: Tensor, places: Tensor, queries: Tensor) -> T
     return near
 
 
-def _thumbnails(images: Tensor) -> Tensor:
+def _thumbnails(images: Records) -> Tensor:
     """Sums over cells of each channel, scaled so that distances never grow, [N, C * cells * cells]."""
     _, channels, height, width = images.shape
     # With fewer pixels a cell, thumbnails would take more memory than small images do.
@@ -167,5 +190,5 @@ def _thumbnails(images: Tensor) -> Tensor:
     return made
 
 
-def _at_a_time(images: Tensor) -> int:
-    return max(1, _VALUES // images[0].numel())
+def _at_a_time(images: Records) -> int:
+    return max(1, _VALUES // prod(images.shape[1:]))

@@ -1,17 +1,17 @@
 """Images in Parquet files, in the layout of the Hugging Face hub."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 from torch import Tensor
 
 from lqm.images.sources.convert import labels_of, names_of
-from lqm.images.sources.decoding import decode_set
+from lqm.images.sources.decoding import Chunks, ImageStack, decode_set, in_threads
 from lqm.images.sources.found import Found, Reading
 from lqm.images.sources.image_file import Encoded
 from lqm.utils.errors import DataError
@@ -34,6 +34,10 @@ _LABELS = ("label", "labels", "fine_label")
 _ROWS = 256
 _AT_A_TIME = 1 << 25  # bytes of images; with more at a time it takes longer
 _SMALLEST = 64 + 8  # bytes of the smallest image and its label
+
+
+# Of files and the side of the squares that all images become: the images, for a stack.
+Decoder: TypeAlias = Callable[[list[Path], int | None, ImageStack], Chunks]
 
 
 class _Table(NamedTuple):
@@ -60,14 +64,29 @@ class _Table(NamedTuple):
         return int(self.file.metadata.num_rows)
 
 
-def read_parquet(train: list[Path], test: list[Path], reading: Reading) -> Found:
-    """The images of all these files, by way of the cache; no test files, no test set."""
+def read_parquet(
+    train: list[Path], test: list[Path], reading: Reading, decoder: Decoder | None = None
+) -> Found:
+    """The images of all these files, by way of the cache; no test files, no test set.
+
+    Args:
+        train: the files of the training images.
+        test: those of the test images.
+        reading: how the set is to be read.
+        decoder: decodes the files in another way than by threads of this process.
+    """
     with ExitStack() as opened:
         parts = [[_open(path, opened) for path in paths] for paths in (train, test)]
-        return _read(parts, reading)
+        return _read(parts, reading, decoder)
 
 
-def _read(parts: list[list[_Table]], reading: Reading) -> Found:
+def opened_images(path: Path) -> Generator[Encoded, None, None]:
+    """The images of one file."""
+    with ExitStack() as opened:
+        yield from _images(_open(path, opened))
+
+
+def _read(parts: list[list[_Table]], reading: Reading, decoder: Decoder | None) -> Found:
     tables = [table for part in parts for table in part]
     names = {table.class_names for table in tables}
     if len(names) > 1:
@@ -80,7 +99,8 @@ def _read(parts: list[list[_Table]], reading: Reading) -> Found:
     class_names = names_of(names.pop(), labels[0], str(tables[0].path))
     encoded = (image for table in tables for image in _images(table))
     root, files = tables[0].path.parent, [table.path for table in tables]
-    return decode_set(encoded, labels, class_names, reading, described="parquet", root=root, files=files)
+    decoded = partial(decoder, files, reading.size) if decoder else partial(in_threads, encoded, reading.size)
+    return decode_set(decoded, labels, class_names, reading, described="parquet", root=root, files=files)
 
 
 def _open(path: Path, opened: ExitStack) -> _Table:

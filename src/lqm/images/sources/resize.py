@@ -3,10 +3,10 @@
 import numpy as np
 import torch
 from PIL import Image, ImageOps
-from torch import Tensor
 
 from lqm.utils.errors import DataError
 from lqm.utils.limits import require_memory
+from lqm.utils.stored_arrays import Records, chunks
 
 SMALLEST = 8
 
@@ -16,7 +16,7 @@ def fit(image: Image.Image, size: int) -> Image.Image:
     return ImageOps.fit(image, (size, size), method=Image.Resampling.LANCZOS)
 
 
-def square(images: Tensor, size: int | None, name: str) -> Tensor:
+def square(images: Records, size: int | None, name: str) -> Records:
     """Images, [N, C, H, W], as squares, [N, C, size, size], channel by channel and of the same type."""
     height, width = images.shape[2:]
     if size is None:
@@ -31,7 +31,8 @@ def square(images: Tensor, size: int | None, name: str) -> Tensor:
         f"{len(images):,} images of '{name}' of {size}x{size} pixels",
     )
     result = torch.empty(*images.shape[:2], size, size, dtype=images.dtype)
-    for before, after in zip(images.flatten(0, 1), result.flatten(0, 1), strict=True):
+    channels = (channel for part in chunks(images) for channel in part.flatten(0, 1))
+    for before, after in zip(channels, result.flatten(0, 1), strict=True):
         after.copy_(torch.from_numpy(np.array(fit(Image.fromarray(before.numpy()), size))))
     return result.clamp_(0, 1) if result.is_floating_point() else result
 

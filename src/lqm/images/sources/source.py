@@ -18,6 +18,7 @@ from lqm.utils.log import warn
 from lqm.utils.names import choose
 from lqm.utils.pixels import pixels
 from lqm.utils.sentences import counted
+from lqm.utils.stored_arrays import Part, Records
 
 _FOR_VALIDATION = 0.2
 
@@ -79,10 +80,10 @@ class ImageSource:
         return channels, height, width
 
     @cached_property
-    def by_class(self) -> list[Tensor]:
-        """The training images of each class, as they are stored."""
+    def by_class(self) -> list[Part]:
+        """The training images of each class, as they are stored; none is copied until it is asked for."""
         places = self.train.places_by_class(len(self.class_names))
-        return [self.train.images[members] for members in places]
+        return [Part(self.train.images, members) for members in places]
 
     @property
     def mean(self) -> Tensor:
@@ -181,6 +182,6 @@ class ImageSource:
         return digest.hexdigest()
 
 
-def pick(images: Tensor, count: int, generator: torch.Generator) -> Tensor:
+def pick(images: Records, count: int, generator: torch.Generator) -> Tensor:
     """`count` of the images, drawn without replacement."""
-    return images[torch.randperm(len(images), generator=generator)[:count].to(images.device)]
+    return images[torch.randperm(len(images), generator=generator)[:count]]
