@@ -36,29 +36,47 @@ def chains(missing: Sequence[Key], before: Callable[[Key], Key | None]) -> list[
 
 
 def pieces_of(
-    missing: Sequence[Key], before: Callable[[Key], Key | None], read: Callable[[Key], State], what: str
+    missing: Sequence[Key],
+    before: Callable[[Key], Key | None],
+    read: Callable[[Key], State],
+    what: str,
+    blocks: Callable[[], int] = lambda: 1,
 ) -> Iterator[Piece]:
-    """The pieces that make shards; a chain that begins in the middle is given what it goes on from."""
+    """The pieces that make shards; a chain that begins in the middle is given what it goes on from.
+
+    Args:
+        missing: the numbers of the shards.
+        before: the number of the shard that one follows from, if there is one.
+        read: a shard that is there.
+        what: what a shard is, in messages.
+        blocks: into how many pieces a shard is divided, asked for when the executor takes the first one.
+    """
+    parts = blocks()
     for chain in chains(missing, before):
         earlier = before(chain[0])
         state = {} if earlier is None else dict(read(earlier))
         name = f"{what} {'-'.join(map(str, chain[0]))}"
-        yield Piece(name, Packed(state, {"keys": [list(key) for key in chain]}))
+        for part in range(parts):
+            notes = {"keys": [list(key) for key in chain], "block": part, "blocks": parts}
+            yield Piece(f"{name}, block {part}" if parts > 1 else name, Packed(state, notes))
 
 
-def in_chains(make: Callable[[Key, State], dict[str, Tensor]], kept: Callable[[State], State]) -> Do:
+def in_chains(
+    make: Callable[[Key, State, int | None], dict[str, Tensor]], kept: Callable[[State], State]
+) -> Do:
     """What does such pieces.
 
     Args:
-        make: a shard from its number and from what it goes on from.
+        make: a shard from its number and from what it goes on from; one block of it, if that is given.
         kept: what the next shard of a chain goes on from, out of a shard.
     """
 
     def do(given: Packed) -> Iterator[Packed]:
         state: State = given.tensors
-        for key in given.notes["keys"]:
-            made = make(tuple(key), state)
-            yield Packed(made, {"key": key})
+        notes = given.notes
+        for key in notes["keys"]:
+            made = make(tuple(key), state, notes["block"] if notes["blocks"] > 1 else None)
+            yield Packed(made, {"key": key, "blocks": notes["blocks"]})
             state = kept(made)
 
     return do
@@ -79,12 +97,17 @@ def fill(
         LqmError: when pieces have failed; all others are written first.
     """
     lost: dict[str, str] = {}
+    parts: dict[Key, list[State]] = {}
     done = 0
     for piece, found in executor.map(work, pieces):
         if isinstance(found, Lost):
             lost[piece.name] = found.sentence
             continue
-        writer.write(tuple(found.notes["key"]), found.tensors)
+        key = tuple(found.notes["key"])
+        parts.setdefault(key, []).append(found.tensors)
+        if len(parts[key]) < found.notes["blocks"]:
+            continue
+        writer.write(key, {name: tensor for part in parts.pop(key) for name, tensor in part.items()})
         done += 1
         if done == 1 and not isinstance(executor, InProcess):
             forecast.begin(done)  # the first has waited for its process to start

@@ -139,7 +139,9 @@ def open_experts_work(context: Mapping[str, Any], data: object) -> Do:
 
 def _snapshots(request: ExpertsRequest, settings: ExpertSettings, problem: ImageProblem) -> Do:
     return in_chains(
-        lambda key, before: snapshot(problem, settings, key[0], key[1], dict(before), epochs=request.epochs),
+        lambda key, before, _: snapshot(
+            problem, settings, key[0], key[1], dict(before), epochs=request.epochs
+        ),
         lambda made: made,
     )
 

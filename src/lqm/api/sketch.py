@@ -32,6 +32,9 @@ from lqm.utils.memory import memory_for_reading
 from lqm.utils.names import choose
 from lqm.utils.settings import make_settings
 
+# Encoders for each that is made at a time: with fewer, the last ones would keep workers waiting.
+_ENOUGH = 2
+
 
 def sketch(
     source: SourceLike, y: Labels | None = None, *, out: str | Path, **options: Unpack[SketchOptions]
@@ -104,8 +107,15 @@ def _fill_sketch(request: SketchRequest, executor: Executor, threads: int) -> No
                 lambda key: (key[0] - 1,) if key[0] % sketcher.chain else None,
                 lambda key: writer.read(*key).below("encoder"),
                 "encoder",
+                lambda: _blocks(len(missing), sketcher, executor),
             )
             fill(writer, executor, work, pieces, bar, forecast)
+
+
+def _blocks(missing: int, sketcher: Sketcher, executor: Executor) -> int:
+    """Into how many pieces an encoder is divided: by its classes, if encoders are too few for all workers."""
+    enough = missing >= _ENOUGH * executor.slots or executor.slots == 1
+    return 1 if enough or sketcher.chain > 1 else sketcher.blocks
 
 
 def open_sketch_work(context: Mapping[str, Any], data: object) -> Do:
@@ -118,7 +128,9 @@ def open_sketch_work(context: Mapping[str, Any], data: object) -> Do:
 def _shards(request: SketchRequest, sketcher: Sketcher) -> Do:
     size = FINENESS * request.max_per_class
     return in_chains(
-        lambda key, state: sketcher.shard(key[0], lambda earlier: dict(state), size),
+        lambda key, state, block: sketcher.shard(
+            key[0], lambda earlier: dict(state), size, None if block is None else (block,)
+        ),
         lambda shard: below(dict(shard), "encoder"),
     )
 

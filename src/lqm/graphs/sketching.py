@@ -1,6 +1,6 @@
 """What a sketch of a graph holds, and how a condensation reads it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import torch
@@ -29,7 +29,7 @@ class GraphSketcher:
         objective: what is compared.
     """
 
-    chain = 1
+    chain = blocks = 1
 
     def __init__(
         self,
@@ -43,7 +43,13 @@ class GraphSketcher:
     def require_memory(self, settings: Any) -> None:
         """The real nodes come in chunks, so that they always fit."""
 
-    def shard(self, n: int, before: Callable[[int], dict[str, Tensor]], size: int) -> dict[str, Tensor]:
+    def shard(
+        self,
+        n: int,
+        before: Callable[[int], dict[str, Tensor]],
+        size: int,
+        blocks: Collection[int] | None = None,
+    ) -> dict[str, Tensor]:
         """A few weights of encoder n, and a grid of at most `size` quantiles and the mean of each class."""
         encoder = self._encoders.at(n)
         tensors = {"weights": _few_weights(encoder)}

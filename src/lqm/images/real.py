@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 
 import torch
+from torch import Tensor
 
 from lqm.engine.randomness import generator
 from lqm.images.augment import AugmentationParameters, augment, draw
 from lqm.images.problem import ImageProblem
-from lqm.images.sources import pick
+from lqm.images.sources import picked
 from lqm.methods.batch import Batch
 from lqm.methods.targets import RealGroup
 
@@ -53,21 +54,31 @@ class RealImages:
 
     def groups(self, n: int, draws: torch.Generator) -> Iterator[RealGroup]:
         """The images for encoder n, group after group of classes."""
-        source, device = self._problem.source, self._problem.device
+        source = self._problem.source
         for classes in self.groups_at(n):
-            transforms, batches = [], []
+            transforms, chosen = [], []
             for label in classes:
                 if self._size:
-                    batches.append(pick(source.by_class[label], self._size, draws).to(device))
+                    chosen.append(picked(source.by_class[label], self._size, draws))
                 transforms.append(self._transform(draws))
-            if not self._size:
-                yield RealGroup(classes, transforms, iter(()))
-                continue
-            pairs = zip(batches, transforms, strict=True)
-            shown = (augment(source.normalised(batch), *drawn) for batch, drawn in pairs)
-            if self._apart:
-                apart = zip(shown, classes, strict=True)
-                yield RealGroup(classes, transforms, (Batch(own, [c], [len(own)]) for own, c in apart))
-                continue
-            sizes = [len(batch) for batch in batches]
-            yield RealGroup(classes, transforms, iter([Batch(torch.cat(list(shown)), classes, sizes)]))
+            yield RealGroup(classes, transforms, self._batches(classes, chosen, transforms))
+
+    def _batches(
+        self,
+        classes: Sequence[int],
+        chosen: Sequence[Tensor],
+        transforms: Sequence[Sequence[AugmentationParameters]],
+    ) -> Iterator[Batch]:
+        """What was drawn for a group; images are read when a batch is asked for."""
+        if not self._size:
+            return
+        source = self._problem.source
+        shown = (
+            augment(source.normalised(source.by_class[label][own].to(self._problem.device)), *drawn)
+            for label, own, drawn in zip(classes, chosen, transforms, strict=True)
+        )
+        if self._apart:
+            for label, images in zip(classes, shown, strict=True):
+                yield Batch(images, [label], [len(images)])
+        else:
+            yield Batch(torch.cat([*shown]), classes, [len(own) for own in chosen])

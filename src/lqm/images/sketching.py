@@ -1,6 +1,6 @@
 """What a sketch of images holds, and how a condensation reads it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 import torch
@@ -71,7 +71,14 @@ class ImageSketcher:
                 f"at once; give --real-batch {most} or less"
             )
 
-    def shard(self, n: int, before: Callable[[int], State], size: int) -> State:
+    @property
+    def blocks(self) -> int:
+        """How many groups of classes go through an encoder one after the other."""
+        return len(self._real.groups_at(0))
+
+    def shard(
+        self, n: int, before: Callable[[int], State], size: int, blocks: Collection[int] | None = None
+    ) -> State:
         """Encoder n, and a grid of at most `size` quantiles and the mean of each readout of each class."""
         transforms: list[AugmentationParameters] = []
         tensors: State = {}
@@ -79,9 +86,9 @@ class ImageSketcher:
             state = self._encoders.stored(n, before)
             encoder = self._encoders.loaded(state)
             draws = generator(self._problem.seed, "sketch batch", n)
-            for group in self._real.groups(n, draws):
+            for number, group in enumerate(self._real.groups(n, draws)):
                 transforms += [drawn for (drawn,) in group.transforms]
-                for batch in group.batches:
+                for batch in group.batches if blocks is None or number in blocks else ():
                     samples = self._objective.samples(encoder, batch)
                     tensors |= summary(samples, batch.classes, size)
         numbers = torch.zeros(len(transforms), _MOST_PARAMETERS)

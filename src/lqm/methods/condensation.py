@@ -1,7 +1,7 @@
 """A method as the engine runs it: a synthetic set, encoders, and one or more objectives."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -41,12 +41,27 @@ class Sketcher(Protocol):
     Attributes:
         chain: how many encoders follow from each other: encoder n from the one before it, unless `chain`
             divides n.
+        blocks: of classes, each of which can be looked at apart from the others.
     """
 
     chain: int
 
-    def shard(self, n: int, before: Callable[[int], dict[str, Tensor]], size: int) -> dict[str, Tensor]:
-        """Encoder n and at most `size` quantiles of each feature; `before` reads an earlier encoder."""
+    @property
+    def blocks(self) -> int:
+        """How many blocks of classes there are."""
+        ...
+
+    def shard(
+        self,
+        n: int,
+        before: Callable[[int], dict[str, Tensor]],
+        size: int,
+        blocks: Collection[int] | None = None,
+    ) -> dict[str, Tensor]:
+        """Encoder n and at most `size` quantiles of each feature; `before` reads an earlier encoder.
+
+        Of some `blocks` of classes only, if these are given: the union over all blocks is the whole shard.
+        """
         ...
 
     def require_memory(self, settings: Any) -> None:

@@ -1,6 +1,6 @@
 """What a sketch of a table holds, and how a condensation reads it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from torch import Tensor
@@ -23,7 +23,7 @@ class TableSketcher:
         objective: what is compared.
     """
 
-    chain = 1
+    chain = blocks = 1
 
     def __init__(
         self, problem: TableProblem, encoders: FreshEncoders, real: RealRows, objective: FeatureMatching
@@ -33,7 +33,13 @@ class TableSketcher:
     def require_memory(self, settings: Any) -> None:
         """The real rows come in chunks, so that they always fit."""
 
-    def shard(self, n: int, before: Callable[[int], dict[str, Tensor]], size: int) -> dict[str, Tensor]:
+    def shard(
+        self,
+        n: int,
+        before: Callable[[int], dict[str, Tensor]],
+        size: int,
+        blocks: Collection[int] | None = None,
+    ) -> dict[str, Tensor]:
         """Encoder n, and a grid of at most `size` quantiles and the mean of each feature of each class."""
         weights = self._encoders.stored(n)
         tensors = {f"encoder.{name}": part for name, part in weights.items()}

@@ -7,8 +7,9 @@ import hashlib
 import json
 import math
 import os
+import re
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -35,6 +36,8 @@ _DTYPES = {
     "F32": torch.float32,
     "F64": torch.float64,
 }
+# A name that has the hash of the content.
+_HASHED = re.compile(r"\.([0-9a-f]{32})\.safetensors$")
 # The bytes before the header, which say how long it is; and the longest that safetensors takes.
 _LENGTH, _LONGEST = 8, 100_000_000
 
@@ -46,6 +49,24 @@ class _Place(NamedTuple):
     shape: tuple[int, ...]
     offset: int
     size: int
+
+
+def reopened(path: Path, remedy: str) -> "TensorFile":
+    """A file that another process has open, under the same path.
+
+    Raises:
+        ArtifactError: when it is not there, or its content is not the one that its name has the hash of.
+    """
+    if not path.exists():
+        raise ArtifactError(
+            f"there is no {path} here; put the cache (LQM_CACHE) on a disk that all machines share"
+        )
+    file = TensorFile(path, remedy)
+    if (named := _HASHED.search(path.name)) and not file.sha256().startswith(named[1]):
+        raise ArtifactError(
+            f"{path} is not the same file here; put the cache on a disk that all machines share"
+        )
+    return file
 
 
 class TensorFile:
@@ -86,9 +107,9 @@ class TensorFile:
         self.fill(memoryview(flat.view(torch.uint8).numpy().data), offset)
         return flat.reshape(shape)
 
-    def __reduce__(self) -> tuple[type["TensorFile"], tuple[Path, str]]:
-        """Another process opens the file anew."""
-        return TensorFile, (self._path, self._remedy)
+    def __reduce__(self) -> tuple[Callable[[Path, str], "TensorFile"], tuple[Path, str]]:
+        """Another process, perhaps of another machine, opens the file anew."""
+        return reopened, (self._path, self._remedy)
 
     @property
     def size(self) -> int:

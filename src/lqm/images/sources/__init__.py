@@ -18,7 +18,7 @@ from lqm.images.sources.labelled import Images
 from lqm.images.sources.named import cifar10, cifar100, idx_set, mnist, tinyimagenet
 from lqm.images.sources.npz import read_npz
 from lqm.images.sources.parquet_parts import parquet_parts
-from lqm.images.sources.source import ImageSource, pick
+from lqm.images.sources.source import ImageSource, pick, picked
 from lqm.utils.errors import ConfigError, DataError
 from lqm.utils.given import GivenData
 from lqm.utils.names import choose
@@ -42,7 +42,7 @@ SOURCES: dict[str, Callable[[Reading], ImageSource]] = {
     "tinyimagenet": tinyimagenet,
 }
 
-__all__ = ["SOURCES", "ImageSource", "Images", "from_dataset", "load_source", "pick"]
+__all__ = ["SOURCES", "ImageSource", "Images", "from_dataset", "load_source", "pick", "picked"]
 
 _KINDS = "a folder of class folders, a .npz, a .parquet or a folder with train*.parquet or idx files"
 

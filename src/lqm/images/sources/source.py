@@ -184,4 +184,9 @@ class ImageSource:
 
 def pick(images: Records, count: int, generator: torch.Generator) -> Tensor:
     """`count` of the images, drawn without replacement."""
-    return images[torch.randperm(len(images), generator=generator)[:count]]
+    return images[picked(images, count, generator)]
+
+
+def picked(images: Records, count: int, generator: torch.Generator) -> Tensor:
+    """The places of `count` of the images, drawn without replacement."""
+    return torch.randperm(len(images), generator=generator)[:count]
