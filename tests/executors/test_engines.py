@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import lqm
+from lqm.executors import InProcess, Processes
 from tests.executors.making import TINY, digest
 
 
@@ -116,3 +117,22 @@ def test_networks_of_ones_own_are_trained_in_this_process_alone(tmp_path):
     condensed = lqm.condense("digits", per_class=1, method="random", show_progress=False)
     with pytest.raises(lqm.LqmError, match="function of this program"):
         lqm.evaluate(condensed, networks={"mine": lambda shape, classes: None}, jobs=2, show_progress=False)
+
+
+@pytest.mark.parametrize("encoders", [1, 20])
+def test_an_encoder_that_is_divided_by_its_classes_is_the_same_shard(tmp_path, monkeypatch, encoders):
+    """Few encoders for many workers are divided; so many images that classes go through it one by one."""
+    monkeypatch.setattr("lqm.images.problem.REAL_AT_ONCE", 16)
+    handed = []
+
+    def watched(self, work, pieces):
+        given = [*pieces]
+        handed.extend(given)
+        return InProcess().map(work, given)
+
+    monkeypatch.setattr(Processes, "map", watched)
+    options = {**TINY, "encoders": encoders, "threads": 1, "show_progress": False}
+    lqm.sketch("digits", out=tmp_path / "whole", **options)
+    lqm.sketch("digits", out=tmp_path / "parts", jobs=2, **options)
+    assert len(handed) == (5 if encoders == 1 else encoders)
+    assert digest(tmp_path / "parts") == digest(tmp_path / "whole")

@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 
 import torch
 
+from lqm.api.domains import domain_of
 from lqm.api.requests import EngineRequest, SourceRequest
 from lqm.engine import recorded
 from lqm.executors import Executor, InProcess, Processes
+from lqm.images.sources.parquet_parts import holds_parquet
 from lqm.utils.errors import ConfigError, LqmError
 from lqm.utils.log import warn
 from lqm.utils.names import choose
@@ -37,6 +39,20 @@ def executor_for(request: EngineRequest) -> Executor:
     if request.address is not None:
         raise ConfigError(f"address = '{request.address}' is of a Ray cluster; give engine = ray too")
     return Processes(request.jobs) if request.jobs > 1 else InProcess()
+
+
+def decode_first(request: EngineRequest) -> None:
+    """Let the workers of Ray decode images in Parquet files, each of which takes a file, into the cache.
+
+    All else is read where it is first used.
+    """
+    if request.engine != "ray" or not isinstance(request, SourceRequest):
+        return
+    source = request.source
+    if isinstance(source, str | Path) and domain_of(request).name == "images" and holds_parquet(source):
+        on_ray, decoding = map(import_module, ("lqm.executors.on_ray", "lqm.images.sources.ray_decoding"))
+        with on_ray.connected(request.address):
+            decoding.decode_with_ray(source, size=request.size, show_progress=request.show_progress)
 
 
 def threads_for(request: EngineRequest, out: str | Path | None = None) -> int:

@@ -10,7 +10,7 @@ from torch import Tensor
 from lqm.api.bank_pieces import fill, in_chains, pieces_of
 from lqm.api.checking import check_types, request_of
 from lqm.api.domains import domain_of
-from lqm.api.engines import as_decided, context_of, executor_for, request_from, threads_for
+from lqm.api.engines import as_decided, context_of, decode_first, executor_for, request_from, threads_for
 from lqm.api.given import given_source
 from lqm.api.memory import within_memory
 from lqm.api.options import ExpertsOptions
@@ -78,6 +78,7 @@ def train_experts(request: ExpertsRequest) -> Experts:
             "images"
         )
     executor, threads = executor_for(request), threads_for(request, request.out)
+    decode_first(request)
     with computing_with(threads):
         _fill_bank(request, executor, threads)
     return Experts(request.out, request.networks, request.epochs)

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from lqm.api.bank_pieces import fill, in_chains, pieces_of
 from lqm.api.checking import check_types, request_of
 from lqm.api.domains import domain_of
-from lqm.api.engines import as_decided, context_of, executor_for, request_from, threads_for
+from lqm.api.engines import as_decided, context_of, decode_first, executor_for, request_from, threads_for
 from lqm.api.expert_source import experts_for
 from lqm.api.given import given_source
 from lqm.api.memory import within_memory
@@ -71,6 +71,7 @@ def make_sketch(request: SketchRequest) -> Sketch:
                     f"{name} is for a stream of tasks; give classes_per_task too, or leave it out"
                 )
     executor, threads = executor_for(request), threads_for(request, request.out)
+    decode_first(request)
     with computing_with(threads):
         _fill_sketch(request, executor, threads)
     return Sketch(request.out)

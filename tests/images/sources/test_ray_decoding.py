@@ -5,7 +5,9 @@ import shutil
 import numpy as np
 import pytest
 
+import lqm
 from lqm.images.sources import load_source
+from lqm.images.sources.parquet import read_parquet
 from lqm.images.sources.ray_decoding import decode_with_ray
 from lqm.utils.errors import DataError
 from lqm.utils.stored_arrays import StoredArray
@@ -60,3 +62,20 @@ def test_a_damaged_image_is_the_same_sentence_and_leaves_nothing(tmp_path, rando
 def test_a_folder_without_parquet_files_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"has no Parquet files"):
         decode_with_ray(tmp_path)
+
+
+def test_a_sketch_by_ray_lets_its_workers_decode_and_has_the_same_bits(tmp_path, random, monkeypatch):
+    folder = shards(tmp_path / "set", random)
+    options = {"encoders": 2, "max_per_class": 2, "settings": {"network": "convnet:width=4"}, "threads": 1}
+    decoded = []
+    monkeypatch.setattr(
+        "lqm.images.sources.ray_decoding.read_parquet",
+        lambda *parts, **how: decoded.append(parts) or read_parquet(*parts, **how),
+    )
+    found = {}
+    for engine in ("local", "ray"):
+        monkeypatch.setenv("LQM_CACHE", str(tmp_path / f"cache-{engine}"))
+        lqm.sketch(folder, out=tmp_path / engine, engine=engine, show_progress=False, **options)
+        found[engine] = sorted(path.name for path in (tmp_path / engine).glob("*.safetensors"))
+    assert found["ray"] == found["local"]
+    assert len(decoded) == 1

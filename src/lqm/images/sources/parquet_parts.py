@@ -20,3 +20,12 @@ def parquet_parts(inside: Inside) -> tuple[list[Path], list[Path]] | None:
                 f"{place} has .parquet files but none called train*.parquet; rename them, or give one"
             )
     return None
+
+
+def holds_parquet(source: str | Path) -> bool:
+    """Whether a path is a Parquet file, or leads to a folder with files for training."""
+    path = Path(source).expanduser()
+    if not path.is_dir():
+        return path.suffix == ".parquet" and path.is_file()
+    with Inside(path) as inside:
+        return parquet_parts(inside) is not None
