@@ -68,11 +68,12 @@ def test_a_worker_that_dies_costs_nothing_but_time(tmp_path):
 
 
 def test_a_piece_that_fails_three_times_is_reported_and_the_others_go_on(tmp_path):
-    special = {"piece0": {"dies": 3}, "piece2": {"fails": True}}
+    special = {"piece0": {"dies": 3}, "piece1": {"breaks": True}, "piece2": {"fails": True}}
     found = squares(OnRay().map(work(tmp_path), pieces(4, **special)))
     assert "died 3 times" in found.pop(("piece 0",))
-    assert found.pop(("piece 2",)) == "number 13 can't be squared; leave it out (tried 3 times)"
-    assert found == {name: value for name, value in EXPECTED.items() if name[0] not in ("piece 0", "piece 2")}
+    assert found.pop(("piece 1",)) == "ZeroDivisionError: no such number (tried 3 times)"
+    assert found.pop(("piece 2",)) == "number 13 can't be squared; leave it out"
+    assert found == {name: value for name, value in EXPECTED.items() if name[0] == "piece 3"}
 
 
 def test_a_worker_with_another_torch_is_one_sentence(tmp_path):

@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
+import psutil
 import pytest
 
 from tests.executors.making import digest
@@ -60,3 +62,16 @@ def test_a_stop_is_one_sentence_and_keeps_what_is_finished(tmp_path, straight, n
     kept = {path.name for path in (tmp_path / "sketch").glob("*.safetensors")}
     assert 3 <= len(kept) < 40
     assert kept < {*straight}
+
+
+def test_a_ray_that_is_started_here_listens_to_this_machine_alone(tmp_path):
+    process = started(tmp_path)
+    family = psutil.Process(process.pid).children(recursive=True)
+    listening = []
+    for each in family:
+        with suppress(psutil.Error):
+            listening += [c.laddr.ip for c in each.net_connections("tcp") if c.status == psutil.CONN_LISTEN]
+    process.kill()
+    process.wait()
+    assert listening
+    assert {address.removeprefix("::ffff:") for address in listening} == {"127.0.0.1"}

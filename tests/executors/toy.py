@@ -22,6 +22,8 @@ def open_work(context, data):
             os.kill(os.getpid(), signal.SIGKILL)
         if notes.get("fails"):
             raise DataError("number 13 can't be squared; leave it out")
+        if notes.get("breaks"):
+            raise ZeroDivisionError("no such number")
         for power, value in enumerate(given.tensors["values"]):
             yield Packed({"square": value**2}, {"number": notes["number"], "part": power})
 

@@ -13,7 +13,7 @@ from lqm.api.domains import domain_of
 from lqm.api.engines import executor_for, threads_for
 from lqm.api.requests import ContinualRequest
 from lqm.engine import resolve_device
-from lqm.executors import Do, Lost, Piece, Work
+from lqm.executors import Do, Lost, Piece, Work, computing_with
 from lqm.executors.folders import packed_files, unpack_files
 from lqm.graphs.domain import GRAPHS
 from lqm.studies.cell import Cell
@@ -61,8 +61,16 @@ def lines_of(
         threads=threads_for(place.engine),
         device=resolve_device(place.device).type,
     )
-    for piece, found in executor_for(place.engine).map(work, pieces()):
-        cell = by_name[piece.name]
+    with computing_with(work.threads):
+        yield from _kept(executor_for(place.engine).map(work, pieces()), by_name, head, place)
+
+
+def _kept(
+    results: Iterator[tuple[Piece, Packed | Lost]], cells: Mapping[str, Cell], head: StudyHead, place: Place
+) -> Iterator[CellLine]:
+    """The lines among results; what a worker has made is written to the folder of the study."""
+    for piece, found in results:
+        cell = cells[piece.name]
         if isinstance(found, Lost):
             yield failed_line(cell, head, place, found.sentence)
             continue

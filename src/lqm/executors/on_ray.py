@@ -14,13 +14,14 @@ import torch
 
 from lqm.executors.executor import Do, Lost, Piece, Work, opened, require_same_environment, sentence_of
 from lqm.utils.cache import Packed
-from lqm.utils.errors import ConfigError
+from lqm.utils.errors import ConfigError, LqmError
 from lqm.utils.extras import missing
 from lqm.utils.sentences import first_line
 
 try:
     import ray
     from ray import exceptions
+    from ray._private import ray_constants
 except ImportError as error:
     raise missing("--engine ray", "ray", "ray") from error
 
@@ -102,20 +103,22 @@ class OnRay:
         try:
             worker, result = ray.get(next(results))
             self._seen.add(worker)
-            packed: Packed = result
-            return packed
+            found: Packed | Lost = result
+            return found
         except StopIteration:
             return None
         except exceptions.RayError as error:
             return Lost(_why(error))
 
 
-def _do_piece(handed: list[Any], piece: Piece) -> Iterator[tuple[str, Packed]]:
+def _do_piece(handed: list[Any], piece: Piece) -> Iterator[tuple[str, Packed | Lost]]:
     """In a worker: the results of a piece, each with the name of the worker."""
     where = f"worker {ray.util.get_node_ip_address()}, process {os.getpid()},"
     try:
         for result in _opened(handed[0], where)(piece.given):
             yield where, result
+    except LqmError as error:  # it would be the same another time
+        yield where, Lost(str(error))
     except Exception as error:  # Ray tries again, and brings its sentence to the driver in the end
         raise PieceError(sentence_of(error)) from None
 
@@ -180,7 +183,7 @@ def connected(address: str | None) -> Iterator[None]:
     with _own_handlers():
         try:
             if address is None:
-                # Whoever reaches the ports of Ray may run code: on one machine they are for itself alone.
+                _listen_to_this_machine_alone()
                 ray.init(
                     address="local",
                     _node_ip_address=LOOPBACK,
@@ -198,6 +201,16 @@ def connected(address: str | None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _listen_to_this_machine_alone() -> None:
+    """Let a Ray that is started here bind its ports to the loopback: whoever reaches them may run code.
+
+    On Linux it would listen to all networks, whatever address it is given, unless it is told what it is told
+    on other systems: that there is no cluster.
+    """
+    os.environ[ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR] = "0"
+    ray_constants.ENABLE_RAY_CLUSTER = False
 
 
 @contextmanager

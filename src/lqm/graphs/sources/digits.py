@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.neighbors import kneighbors_graph
+from threadpoolctl import threadpool_limits
 
 from lqm.graphs.sources.cleaning import RawGraph, ReadOptions
 from lqm.graphs.sources.edges import edges_of_rows
@@ -15,7 +16,9 @@ def digits_knn(options: ReadOptions) -> RawGraph:
     options.refuse_features()
     bunch = load_digits()
     pixels = (bunch.data / 16).astype(np.float32)
-    nearest = kneighbors_graph(pixels, _NEIGHBOURS)
+    # Several threads would choose others among neighbours that are equally near.
+    with threadpool_limits(1):
+        nearest = kneighbors_graph(pixels, _NEIGHBOURS)
     # Both directions, so that no note reports directed edges.
     nearest = nearest.maximum(nearest.T).tocsr()
     names = tuple(str(name) for name in bunch.target_names)
