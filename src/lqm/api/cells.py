@@ -11,11 +11,12 @@ from lqm.api.checking import check_types
 from lqm.api.condense import run_condensation
 from lqm.api.continual import learn_stream
 from lqm.api.domains import domain_of
+from lqm.api.engine_request import EngineRequest
 from lqm.api.engines import ENGINE
 from lqm.api.evaluate import evaluate
 from lqm.api.evaluation_options import asked_of
 from lqm.api.planning import chosen_distance
-from lqm.api.requests import CondenseRequest, ContinualRequest, EngineRequest, SketchRequest
+from lqm.api.requests import CondenseRequest, ContinualRequest, SketchRequest
 from lqm.engine import environment, resolve_device
 from lqm.executors import sentence_of
 from lqm.graphs.continual import check_request

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import torch
 from torch import Tensor
 
-from lqm.api.checking import request_of
+from lqm.api.checking import check_types, request_of
 from lqm.api.engines import executor_for, threads_for
 from lqm.api.memory import within_memory
 from lqm.api.options import ContinualOptions
@@ -163,6 +163,7 @@ def continual(source: SourceLike, **options: Unpack[ContinualOptions]) -> Contin
 @within_memory("learning a stream", "give a smaller real_batch, width or graph")
 def learn_stream(request: ContinualRequest) -> ContinualResult:
     """See `continual`."""
+    check_types(request)
     executor, threads = executor_for(request), threads_for(request)
     with computing_with(threads):
         plan = plan_stream(request)

@@ -92,6 +92,7 @@ def dry_bank(request: SketchRequest | ExpertsRequest) -> DryRun:
 
 def dry_continual(request: ContinualRequest) -> DryRun:
     """A stream of tasks, with all of its repeats."""
+    check_types(request)
     plan = plan_stream(request)
     with memory_for_reading(request.source):
         source = GRAPHS.load(request)

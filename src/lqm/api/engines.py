@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import torch
 
 from lqm.api.domains import domain_of
-from lqm.api.requests import EngineRequest, SourceRequest
+from lqm.api.engine_request import EngineRequest
+from lqm.api.requests import SourceRequest
 from lqm.engine import recorded
 from lqm.executors import Executor, InProcess, Processes
 from lqm.images.sources.parquet_parts import holds_parquet

@@ -10,12 +10,12 @@ import torch
 from torch import nn
 
 from lqm.api.checking import check_options
+from lqm.api.engine_request import EngineRequest
 from lqm.api.engines import executor_for, threads_for
 from lqm.api.evaluation_options import Makers, asked_of, changed
 from lqm.api.evaluation_pieces import Sets, train_missing
 from lqm.api.evaluation_result import Evaluation, Scores, evaluator_of
 from lqm.api.given import real_data
-from lqm.api.requests import EngineRequest
 from lqm.api.types import SourceLike, TestLike
 from lqm.condensed import CondensedSet, load_described
 from lqm.engine import resolve_device

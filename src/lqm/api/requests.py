@@ -6,36 +6,13 @@ from typing import Annotated
 
 import tyro
 
+from lqm.api.engine_request import EngineRequest, Name, Number, option
 from lqm.api.types import Callback, DistanceLike, Names, NetworkLike, Settings, SourceLike
 
-
-def _option(metavar: str) -> object:
-    return tyro.conf.arg(metavar=metavar, help_behavior_hint="")
-
-
 Source = Annotated[tyro.conf.Positional[SourceLike], tyro.conf.arg(metavar="SOURCE")]
-Name = Annotated[str | None, _option("NAME")]
-Folder = Annotated[str | Path | None, _option("DIR")]
-Number = Annotated[int | None, _option("N")]
+Folder = Annotated[str | Path | None, option("DIR")]
 Flag = tyro.conf.FlagCreatePairsOff[bool]
 QuietFlag = Annotated[Flag, tyro.conf.arg(help_behavior_hint="")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class EngineRequest:
-    """Where independent pieces of work are done.
-
-    Attributes:
-        engine: local (default), or ray: on the machines of a cluster.
-        address: Of a Ray cluster: auto, HOST:PORT; else Ray is started here.
-        jobs: Pieces at a time, each in a process of its own on this machine.
-        threads: Of each piece (default: all cores); results depend on it.
-    """
-
-    engine: Annotated[str, _option("NAME")] = "local"
-    address: Name = None
-    jobs: int = 1
-    threads: Number = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,15 +41,15 @@ class SourceRequest:
     source: Source
     data_dir: Folder = None
     size: Number = None
-    test_fraction: Annotated[float | None, _option("SHARE")] = None
-    augmentation: Annotated[Names | None, _option("NAME,...")] = None
+    test_fraction: Annotated[float | None, option("SHARE")] = None
+    augmentation: Annotated[Names | None, option("NAME,...")] = None
     features: Name = None
     split: Name = None
     normalise_features: QuietFlag = False
     label: Name = None
     validation: tyro.conf.Suppress[bool] = False
-    device: Annotated[str, _option("NAME")] = "auto"
-    max_memory: Annotated[str | int | None, _option("SIZE")] = None
+    device: Annotated[str, option("NAME")] = "auto"
+    max_memory: Annotated[str | int | None, option("SIZE")] = None
     show_progress: tyro.conf.Suppress[bool] = True
 
     @property
@@ -126,13 +103,13 @@ class CondenseRequest(ComputeRequest):
 
     out: Folder = None
     method: Name = None
-    distance: Annotated[DistanceLike | None, _option("NAME")] = None
+    distance: Annotated[DistanceLike | None, option("NAME")] = None
     per_class: Number = None
-    budget: Annotated[int | str | None, _option("N|N%")] = None
+    budget: Annotated[int | str | None, option("N|N%")] = None
     recipe: Name = None
     sketch: Folder = None
     experts: Folder = None
-    network: Annotated[NetworkLike | None, _option("NAME")] = None
+    network: Annotated[NetworkLike | None, option("NAME")] = None
     settings: tyro.conf.Suppress[Settings | None] = None
     seed: int = 0
     checkpoint_seconds: tyro.conf.Suppress[float] = 10.0
@@ -146,20 +123,20 @@ class SketchRequest(EngineRequest, ComputeRequest):
     """What to sketch, for which method, and how finely.
 
     Attributes:
-        out: Folder for the sketch, else one in runs/; a stopped one goes on.
-        method: What the sketch is for: dm (default), datadam, idm; of graphs: cat (default), puma.
+        out: Its folder, else one in runs/; a stopped one goes on.
+        method: Which will use it: dm, datadam, idm; cat, puma.
         encoders: How many look at the data; more of them are added.
         max_per_class: Records of a class that it is fine enough for; a mosaic of idm has 4.
         real_batch: Real records a class for an encoder, else all.
-        experts: What `lqm experts` trained on the source, whose snapshots are the encoders for idm.
+        experts: Of `lqm experts`, as the encoders for idm.
         network: Images: the network, such as convnet:width=64.
         settings: Settings of the method on which the real side depends.
         seed: Of the encoders.
         classes_per_task: Graphs: a stream of so many classes a task.
-        order: Of the classes of a stream: labels, shuffled.
+        order: Of its classes: labels, shuffled.
         order_seed: Of shuffled classes.
         inter_task_edges: Of a stream: keep the edges to earlier tasks.
-        remainder: Classes that are too few for a task: a smaller last one (last), or left out (drop).
+        remainder: Too few for a task: last, drop.
         split_seed: Of the split of every task's nodes.
     """
 
@@ -235,8 +212,8 @@ class ContinualRequest(EngineRequest):
     source: Source
     out: Folder = None
     method: str = "cat"
-    distance: Annotated[DistanceLike | None, _option("NAME")] = None
-    budget: Annotated[int | str | None, _option("N|N%")] = None
+    distance: Annotated[DistanceLike | None, option("NAME")] = None
+    budget: Annotated[int | str | None, option("N|N%")] = None
     classes_per_task: int = 2
     order: str = "labels"
     order_seed: int = 0
@@ -253,6 +230,6 @@ class ContinualRequest(EngineRequest):
     normalise_features: QuietFlag = False
     validation: tyro.conf.Suppress[bool] = False
     data_dir: Folder = None
-    device: Annotated[str, _option("NAME")] = "auto"
-    max_memory: Annotated[str | int | None, _option("SIZE")] = None
+    device: Annotated[str, option("NAME")] = "auto"
+    max_memory: Annotated[str | int | None, option("SIZE")] = None
     show_progress: tyro.conf.Suppress[bool] = True

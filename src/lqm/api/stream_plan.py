@@ -1,6 +1,5 @@
 """What a request for continual learning comes to: its graph, the tasks, and how they are learned."""
 
-from lqm.api.checking import check_types
 from lqm.api.planning import chosen_distance, open_sketch
 from lqm.api.requests import ContinualRequest
 from lqm.engine import recorded
@@ -14,7 +13,6 @@ from lqm.utils.old_names import begun_with, current_settings
 
 def plan_stream(request: ContinualRequest) -> ContinualPlan:
     """The stream of a request, ready to be learned."""
-    check_types(request)
     matched = chosen_distance(request.distance)
     before = recorded(request.out)
     known = choose(request.method, CONTINUAL_METHODS, "continual method").setting_names

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from lqm.api.cells import Place
 from lqm.api.checking import check_types
+from lqm.api.engine_request import EngineRequest
 from lqm.api.engines import executor_for
-from lqm.api.requests import EngineRequest
 from lqm.api.study_run import check_cells, finish, in_use
 from lqm.api.tuning import chosen_before, tune_cells
 from lqm.engine import resolve_device

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import tyro
 
-from lqm.api.requests import EngineRequest, Folder, Name
+from lqm.api.engine_request import EngineRequest, Name
+from lqm.api.requests import Folder
 
 Names = Annotated[str | None, tyro.conf.arg(metavar="NAME,...", help_behavior_hint="")]
 Runs = Annotated[

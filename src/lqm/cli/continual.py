@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from lqm.api.requests import ContinualRequest, Name, Number
+from lqm.api.engine_request import Name, Number
+from lqm.api.requests import ContinualRequest
 from lqm.cli.arguments import Assignments, run_folder, settings_of
 from lqm.cli.output import WorkOutput
 from lqm.utils.log import say

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from lqm.api.requests import Number
+from lqm.api.engine_request import Number
 from lqm.cli.arguments import USUAL_ENGINE, Folder, Name, Names, Pieces, Run
 from lqm.cli.output import USUAL_WORK, WorkPrinted
 from lqm.utils.log import say, warn

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import tyro
 
-from lqm.api.requests import Folder, Name, Number, QuietFlag
+from lqm.api.engine_request import Name, Number
+from lqm.api.requests import Folder, QuietFlag
 from lqm.cli.arguments import run_folder
 from lqm.cli.output import USUAL, Printed
 from lqm.utils.log import say
