@@ -13,6 +13,7 @@ from lqm.api.given import real_data
 from lqm.condensed import CondensedSet, load_described
 from lqm.engine import resolve_device
 from lqm.engine.compute import Compute
+from lqm.engine.forecast import SHORTER, Forecast
 from lqm.engine.progress import Progress
 from lqm.evaluation.evaluator import Evaluator, Training
 from lqm.evaluation.origins import real_data_of
@@ -99,11 +100,14 @@ def train_missing(
         device=sets.device.type,
     )
     lost: dict[str, str] = {}
-    with Progress("evaluate", len(pieces), shown=show_progress, each="network") as bar:
+    forecast = Forecast(len(pieces), shorter=SHORTER["evaluate"])
+    with Progress("evaluate", len(pieces), shown=show_progress, forecast=forecast, each="network") as bar:
         for done, (piece, found) in enumerate(executor.map(work, pieces), start=1):
             if isinstance(found, Lost):
                 lost[piece.name] = found.sentence
                 continue
+            if done == 1:
+                forecast.begin(done)  # the first has waited for its process to start
             finding = found.notes["finding"]
             store(keys[piece.name], sets.device, finding)
             bar.update(done, {"accuracy": finding["accuracy"][0], "workers": executor.workers})
