@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 import lqm
-from lqm.api import study_run
+from lqm.api import cell_pieces
 from lqm.api.cells import Place, failed_line
 from lqm.api.study import plan_study
 from lqm.api.tuning import planned_trials
@@ -54,7 +54,7 @@ def ran(monkeypatch):
         told = {"axes": cell.axes, "seed": cell.seed, "key": cell.key, "tuned": cell.tuned, "scores": scores}
         return CellLine(head, cell.name, **told)
 
-    monkeypatch.setattr(study_run, "run_cell", run)
+    monkeypatch.setattr(cell_pieces, "run_cell", run)
     return cells
 
 
@@ -91,7 +91,7 @@ def test_what_was_chosen_is_not_chosen_again_and_is_taken_without_tuning_too(fil
 
 
 def test_a_stopped_tuning_goes_on_to_the_same_lines(file, tmp_path, ran, monkeypatch):
-    run, left = study_run.run_cell, [9]
+    run, left = cell_pieces.run_cell, [9]
 
     def stopping(*given):
         left[0] -= 1
@@ -99,10 +99,10 @@ def test_a_stopped_tuning_goes_on_to_the_same_lines(file, tmp_path, ran, monkeyp
             raise StoppedError("stopped", 2)
         return run(*given)
 
-    monkeypatch.setattr(study_run, "run_cell", stopping)
+    monkeypatch.setattr(cell_pieces, "run_cell", stopping)
     with pytest.raises(StoppedError):
         lqm.study(file, out=tmp_path / "one", tune=True, **QUIET)
-    monkeypatch.setattr(study_run, "run_cell", run)
+    monkeypatch.setattr(cell_pieces, "run_cell", run)
     again = len(ran)
     resumed = lqm.study(file, out=tmp_path / "one", tune=True, **QUIET)
     whole = lqm.study(file, out=tmp_path / "two", tune=True, **QUIET)

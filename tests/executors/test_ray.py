@@ -1,11 +1,16 @@
-"""Real Ray with two workers on this machine: the same bits, and what goes wrong is one sentence."""
+"""Real Ray with two workers on this machine: the same bits, and what goes wrong is one sentence.
+
+A few of the tests are fast ones; `make slow` runs all.
+"""
 
 import os
 import signal
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 import torch
 
@@ -67,6 +72,7 @@ def test_a_worker_that_dies_costs_nothing_but_time(tmp_path):
     assert len([*tmp_path.glob("1-*")]) == 2
 
 
+@pytest.mark.slow
 def test_a_piece_that_fails_three_times_is_reported_and_the_others_go_on(tmp_path):
     special = {"piece0": {"dies": 3}, "piece1": {"breaks": True}, "piece2": {"fails": True}}
     found = squares(OnRay().map(work(tmp_path), pieces(4, **special)))
@@ -89,6 +95,7 @@ def test_more_threads_than_any_machine_has_are_refused(tmp_path):
         next(OnRay().map(work(tmp_path, threads=64), pieces(1)))
 
 
+@pytest.mark.slow
 def test_what_is_left_is_cancelled_when_nobody_waits_for_it_any_more(tmp_path):
     found = OnRay().map(work(tmp_path), pieces(4))
     next(found)
@@ -96,6 +103,7 @@ def test_what_is_left_is_cancelled_when_nobody_waits_for_it_any_more(tmp_path):
     assert squares(OnRay().map(work(tmp_path), pieces(4))) == EXPECTED
 
 
+@pytest.mark.slow
 def test_a_sketch_by_ray_has_the_bits_of_one_by_this_process_though_a_worker_is_killed(tmp_path):
     lqm.sketch("digits", out=tmp_path / "local", threads=1, show_progress=False, **TINY)
     killed = threading.Thread(target=_kill_a_worker, args=(tmp_path / "ray",))
@@ -106,20 +114,25 @@ def test_a_sketch_by_ray_has_the_bits_of_one_by_this_process_though_a_worker_is_
 
 
 def _kill_a_worker(folder):
-    """SIGKILL one of Ray's workers once a shard is there."""
+    """SIGKILL one of this process's own workers once a shard is there."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and not [*folder.glob("*.safetensors")]:
         time.sleep(0.02)
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            line = (path / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if line.startswith(b"ray::_do_piece"):
-            os.kill(int(path.name), signal.SIGKILL)
-            return
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if process.cmdline()[0].startswith("ray::_do_piece"):
+                process.kill()
+                return
 
 
+def test_a_sketch_by_ray_has_the_bits_of_one_by_this_process(tmp_path):
+    for engine in ("local", "ray"):
+        out = tmp_path / engine
+        lqm.sketch("digits", out=out, engine=engine, threads=1, show_progress=False, **TINY)
+    assert digest(tmp_path / "ray") == digest(tmp_path / "local")
+
+
+@pytest.mark.slow
 def test_data_that_a_program_has_reach_the_workers_through_the_object_store(tmp_path):
     images, labels = torch.rand(40, 1, 8, 8), torch.arange(40) % 2
     for engine in ("local", "ray"):
@@ -128,6 +141,7 @@ def test_data_that_a_program_has_reach_the_workers_through_the_object_store(tmp_
     assert digest(tmp_path / "ray") == digest(tmp_path / "local")
 
 
+@pytest.mark.slow
 def test_scores_by_ray_are_those_of_this_process(tmp_path, monkeypatch):
     condensed = lqm.condense(
         "digits", per_class=1, method="random", out=tmp_path / "set", show_progress=False
@@ -141,6 +155,7 @@ def test_scores_by_ray_are_those_of_this_process(tmp_path, monkeypatch):
     assert len([*(tmp_path / "ray" / "scores").iterdir()]) == 2
 
 
+@pytest.mark.slow
 def test_a_stream_by_ray_is_that_of_this_process_and_goes_on_locally(tmp_path):
     source = "synthetic:nodes=200,classes=4"
     local = lqm.continual(source, out=tmp_path / "local", show_progress=False, **STREAM)
@@ -150,6 +165,7 @@ def test_a_stream_by_ray_is_that_of_this_process_and_goes_on_locally(tmp_path):
     assert torch.equal(more.matrices[:2].nan_to_num(), local.matrices.nan_to_num())
 
 
+@pytest.mark.slow
 def test_a_study_by_ray_has_the_lines_of_one_by_this_process(tmp_path):
     path = tmp_path / "small.toml"
     path.write_text(STUDY)
@@ -167,6 +183,7 @@ def test_a_study_by_ray_has_the_lines_of_one_by_this_process(tmp_path):
     assert again.lines == far.lines
 
 
+@pytest.mark.slow
 def test_a_worker_with_other_data_of_the_same_name_is_one_sentence(tmp_path, monkeypatch):
     path = tmp_path / "small.toml"
     path.write_text(STUDY)

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from torch import Tensor
 
-from lqm.api.engines import report_lost
+from lqm.api.engines import results
 from lqm.banks import BankWriter
 from lqm.engine.forecast import Forecast
 from lqm.engine.progress import Progress
-from lqm.executors import Do, Executor, InProcess, Lost, Piece, Work
+from lqm.executors import Do, Executor, Piece, Work
 from lqm.utils.cache import Packed
 
 Key = tuple[int, ...]
@@ -96,21 +96,14 @@ def fill(
     Raises:
         LqmError: when pieces have failed; all others are written first.
     """
-    lost: dict[str, str] = {}
     parts: dict[Key, list[State]] = {}
     done = 0
-    for piece, found in executor.map(work, pieces):
-        if isinstance(found, Lost):
-            lost[piece.name] = found.sentence
-            continue
+    for _, found in results(executor, work, pieces, forecast, "piece"):
         key = tuple(found.notes["key"])
         parts.setdefault(key, []).append(found.tensors)
         if len(parts[key]) < found.notes["blocks"]:
             continue
         writer.write(key, {name: tensor for part in parts.pop(key) for name, tensor in part.items()})
         done += 1
-        if done == 1 and not isinstance(executor, InProcess):
-            forecast.begin(done)  # the first has waited for its process to start
         several = {"workers": executor.workers} if executor.workers > 1 else {}
         bar.update(done, metrics(found.tensors) | several)
-    report_lost(lost, "piece")

@@ -1,6 +1,6 @@
 """Which engine does the pieces of a request, and how a request gets to where they are done."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
@@ -12,8 +12,10 @@ from lqm.api.domains import domain_of
 from lqm.api.engine_request import EngineRequest
 from lqm.api.requests import SourceRequest
 from lqm.engine import recorded
-from lqm.executors import Executor, InProcess, Processes
+from lqm.engine.forecast import Forecast
+from lqm.executors import Executor, InProcess, Lost, Piece, Processes, Work
 from lqm.images.sources.parquet_parts import holds_parquet
+from lqm.utils.cache import Packed
 from lqm.utils.errors import ConfigError, LqmError
 from lqm.utils.log import warn
 from lqm.utils.names import choose
@@ -112,12 +114,29 @@ def as_decided(request: R, compute: Mapping[str, Any]) -> R:
     return replace(request, **words)
 
 
-def report_lost(lost: Mapping[str, str], what: str) -> None:
-    """Report the pieces that have failed for good, after all others are done.
+def results(
+    executor: Executor, work: Work, pieces: Iterable[Piece], forecast: Forecast, what: str
+) -> Iterator[tuple[Piece, Packed]]:
+    """The results of pieces, as they come; those that have failed for good are reported in the end.
+
+    Args:
+        executor: does the pieces.
+        work: what they have in common.
+        pieces: what to do.
+        forecast: of the time that all take; the first has waited for its process to start.
+        what: what a piece is called.
 
     Raises:
-        LqmError: if there is one.
+        LqmError: if one has failed.
     """
+    lost: dict[str, str] = {}
+    for number, (piece, found) in enumerate(executor.map(work, pieces)):
+        if isinstance(found, Lost):
+            lost[piece.name] = found.sentence
+            continue
+        if number == 0 and not isinstance(executor, InProcess):
+            forecast.begin(1)
+        yield piece, found
     for name, sentence in lost.items():
         warn(f"{name} has failed: {sentence}")
     if lost:

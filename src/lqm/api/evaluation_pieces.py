@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from lqm.api.engines import report_lost
+from lqm.api.engines import results
 from lqm.api.evaluation_result import evaluator_of
 from lqm.api.given import real_data
 from lqm.condensed import CondensedSet, load_described
@@ -19,7 +19,7 @@ from lqm.evaluation.evaluator import Evaluator, Training
 from lqm.evaluation.origins import real_data_of
 from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.score_cache import cached, store
-from lqm.executors import Do, Executor, Lost, Piece, Work
+from lqm.executors import Do, Executor, Piece, Work
 from lqm.utils.cache import Packed
 from lqm.utils.limits import limited_to
 
@@ -99,19 +99,13 @@ def train_missing(
         findable=findable,
         device=sets.device.type,
     )
-    lost: dict[str, str] = {}
     forecast = Forecast(len(pieces), shorter=SHORTER["evaluate"])
     with Progress("evaluate", len(pieces), shown=show_progress, forecast=forecast, each="network") as bar:
-        for done, (piece, found) in enumerate(executor.map(work, pieces), start=1):
-            if isinstance(found, Lost):
-                lost[piece.name] = found.sentence
-                continue
-            if done == 1:
-                forecast.begin(done)  # the first has waited for its process to start
+        trained = results(executor, work, pieces, forecast, "network")
+        for done, (piece, found) in enumerate(trained, start=1):
             finding = found.notes["finding"]
             store(keys[piece.name], sets.device, finding)
             bar.update(done, {"accuracy": finding["accuracy"][0], "workers": executor.workers})
-    report_lost(lost, "network")
 
 
 def open_evaluation_work(context: Mapping[str, Any], data: Any) -> Do:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lqm.api.engines import context_of, report_lost, request_from
+from lqm.api.engines import context_of, request_from, results
 from lqm.api.requests import ContinualRequest
 from lqm.api.stream_plan import plan_stream
 from lqm.engine import environment, resolve_device
 from lqm.engine.forecast import Forecast
 from lqm.engine.progress import Progress
 from lqm.engine.run_record import RECORD
-from lqm.executors import Do, Executor, Lost, Piece, Work
+from lqm.executors import Do, Executor, Piece, Work
 from lqm.executors.folders import packed_files, unpack_files
 from lqm.graphs.continual import ContinualPlan, RepeatContext, learn_repeat
 from lqm.utils.cache import Packed
@@ -42,20 +42,14 @@ def learn_repeats(
     last = f"after-{len(plan.stream.tasks) - 1:02d}.json"
     missing = [n for n in range(request.repeats) if not (_folder(folder, n) / last).exists()]
     pieces = (Piece(f"repeat {n}", Packed(packed_files(_folder(folder, n)), {"number": n})) for n in missing)
-    lost: dict[str, str] = {}
     forecast = Forecast(len(missing))
     with Progress(
         "learn", len(missing), shown=request.show_progress, forecast=forecast, each="repeat"
     ) as bar:
-        for done, (piece, found) in enumerate(executor.map(work, pieces), start=1):
-            if isinstance(found, Lost):
-                lost[piece.name] = found.sentence
-                continue
-            if done == 1:
-                forecast.begin(done)  # the first has waited for its process to start
+        learned = results(executor, work, pieces, forecast, "repeat")
+        for done, (_, found) in enumerate(learned, start=1):
             unpack_files(found.tensors, _folder(folder, found.notes["number"]))
             bar.update(done, {"workers": executor.workers})
-    report_lost(lost, "repeat")
 
 
 def open_stream_work(context: Mapping[str, Any], data: Any) -> Do:

@@ -96,7 +96,7 @@ class OnRay:
                         del running[ready]
             finally:
                 for each in running:
-                    ray.cancel(each, force=True)
+                    ray.cancel(each)
 
     def _next(self, results: Any) -> Packed | Lost | None:
         """The next result of a piece; None if there is none any more."""
