@@ -180,10 +180,14 @@ def connected(address: str | None) -> Iterator[None]:
         yield
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    clusters = ray_constants.ENABLE_RAY_CLUSTER
     with _own_handlers():
         try:
             if address is None:
-                _listen_to_this_machine_alone()
+                # Ray on Linux listens to all networks, whatever address it is given, unless it is told, as on
+                # other systems, that there is no cluster. Whoever reaches its ports may run code.
+                os.environ[ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR] = "0"
+                ray_constants.ENABLE_RAY_CLUSTER = False
                 ray.init(
                     address="local",
                     _node_ip_address=LOOPBACK,
@@ -201,16 +205,8 @@ def connected(address: str | None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
-
-
-def _listen_to_this_machine_alone() -> None:
-    """Let a Ray that is started here bind its ports to the loopback: whoever reaches them may run code.
-
-    On Linux it would listen to all networks, whatever address it is given, unless it is told what it is told
-    on other systems: that there is no cluster.
-    """
-    os.environ[ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR] = "0"
-    ray_constants.ENABLE_RAY_CLUSTER = False
+        ray_constants.ENABLE_RAY_CLUSTER = clusters
+        os.environ.pop(ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR, None)
 
 
 @contextmanager
