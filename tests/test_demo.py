@@ -30,12 +30,12 @@ def small(tmp_path_factory):
     protocol = EvaluationProtocol("tiny", epochs=2, networks=2, network="convnet:width=8")
 
     def run(output=USUAL):
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
+        with pytest.MonkeyPatch.context() as own, contextlib.redirect_stdout(io.StringIO()) as printed:
+            own.setenv("LQM_CACHE", str(folder / "cache"))
             show_demo(out=folder, seed=SEEDS[0], output=output)
         return printed.getvalue()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LQM_CACHE", str(folder / "cache"))
         patch.setitem(PROTOCOLS, "tiny", protocol)
         patch.setattr("lqm.recipes.fitting_recipe", lambda *_, **__: recipe)
         patch.setattr(demo, "_ENCODERS", 6)

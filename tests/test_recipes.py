@@ -87,8 +87,8 @@ def test_an_unknown_recipe_suggests_the_nearest():
 
 
 def test_the_table_has_a_row_for_each():
-    assert sum(table.row_count for table in recipe_tables()) == len(ALL)
-    (table,) = recipe_tables("digits")
+    assert sum(table.row_count for _, table in recipe_tables()) == len(ALL)
+    ((_, table),) = recipe_tables("digits")
     assert table.row_count == len(load_recipes("digits"))
     with pytest.raises(ConfigError, match=r"'digit'.*'digits'"):
         list(recipe_tables("digit"))

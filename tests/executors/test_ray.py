@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -105,24 +105,39 @@ def test_what_is_left_is_cancelled_when_nobody_waits_for_it_any_more(tmp_path):
 
 @pytest.mark.slow
 def test_a_sketch_by_ray_has_the_bits_of_one_by_this_process_though_a_worker_is_killed(tmp_path):
-    lqm.sketch("digits", out=tmp_path / "local", threads=1, show_progress=False, **TINY)
-    killed = threading.Thread(target=_kill_a_worker, args=(tmp_path / "ray",))
-    killed.start()
-    lqm.sketch("digits", out=tmp_path / "ray", engine="ray", threads=1, show_progress=False, **TINY)
-    killed.join()
+    asked = TINY | {"encoders": 24, "threads": 1, "show_progress": False}
+    lqm.sketch("digits", out=tmp_path / "local", **asked)
+    with _a_worker_is_killed_once_there_is(tmp_path / "ray", "*.safetensors"):
+        lqm.sketch("digits", out=tmp_path / "ray", engine="ray", **asked)
     assert digest(tmp_path / "ray") == digest(tmp_path / "local")
 
 
-def _kill_a_worker(folder):
-    """SIGKILL one of this process's own workers once a shard is there."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and not [*folder.glob("*.safetensors")]:
-        time.sleep(0.02)
+@contextmanager
+def _a_worker_is_killed_once_there_is(folder, result):
+    """SIGKILL, during the block, one worker that is at work once a first result is there."""
+    killed = []
+
+    def kill():
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and not killed:
+            time.sleep(0.02)
+            if [*folder.glob(result)]:
+                killed.extend(_kill_a_worker())
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    yield
+    thread.join()
+    assert killed
+
+
+def _kill_a_worker():
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
-            if process.cmdline()[0].startswith("ray::_do_piece"):
+            if " ".join(process.cmdline()).startswith("ray::_do_piece"):
                 process.kill()
-                return
+                return [process.pid]
+    return []
 
 
 def test_a_sketch_by_ray_has_the_bits_of_one_by_this_process(tmp_path):
@@ -181,6 +196,17 @@ def test_a_study_by_ray_has_the_lines_of_one_by_this_process(tmp_path):
         assert torch.equal(one.data, other.data)
     again = lqm.study(path, out=tmp_path / "ray", threads=1, show_progress=False)
     assert again.lines == far.lines
+
+
+@pytest.mark.slow
+def test_a_study_by_ray_has_the_same_scores_though_a_worker_is_killed(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(STUDY.replace("budget = 6", "budget = 6\nseed = [0, 1, 2]"))
+    near = lqm.study(path, out=tmp_path / "local", threads=1, show_progress=False)
+    with _a_worker_is_killed_once_there_is(tmp_path / "ray", "cells.jsonl"):
+        far = lqm.study(path, out=tmp_path / "ray", engine="ray", threads=1, show_progress=False)
+    assert not far.failed
+    assert [line.scores for line in far.lines] == [line.scores for line in near.lines]
 
 
 @pytest.mark.slow

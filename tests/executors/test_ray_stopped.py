@@ -16,6 +16,18 @@ pytest.importorskip("ray", reason="Ray is not installed")
 
 COMMAND = [sys.executable, "-m", "lqm", "sketch", "digits", "--encoders", "40", "--max-per-class", "2"]
 COMMAND += ["--set", "network=convnet:width=4", "--threads", "1", "--out", "sketch"]
+# Ray would use the disk for what does not fit; it is told to take any disk for a full one.
+FULL = """
+import lqm, ray, torch
+ray.init(address="local", num_cpus=1, _node_ip_address="127.0.0.1", include_dashboard=False,
+         log_to_driver=False, logging_level=40, object_store_memory=80 * 2**20,
+         _system_config={"local_fs_capacity_threshold": 0.0001})
+images, labels = torch.rand(4000, 3, 64, 64), torch.arange(4000) % 2
+try:
+    lqm.sketch(images, labels, out="sketch", encoders=2, engine="ray", threads=1, show_progress=False)
+except lqm.LqmError as error:
+    print(error)
+"""
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
@@ -75,3 +87,13 @@ def test_a_ray_that_is_started_here_listens_to_this_machine_alone(tmp_path):
     process.wait()
     assert listening
     assert {address.removeprefix("::ffff:") for address in listening} == {"127.0.0.1"}
+
+
+def test_an_object_store_without_room_for_the_data_is_one_sentence(tmp_path):
+    program = tmp_path / "full.py"
+    program.write_text(FULL)
+    found = subprocess.run([sys.executable, program], cwd=tmp_path, capture_output=True, text=True)
+    assert found.stdout == (
+        "the data do not fit into Ray's object store of 0.1 GiB; start Ray with a larger "
+        "--object-store-memory\n"
+    )

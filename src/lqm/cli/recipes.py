@@ -34,17 +34,20 @@ def recipes(
     """
     from rich.console import Console
 
+    from lqm.utils.terminal import visible_lines
+
     if output.json:
         from lqm.cli.documents import RecipesDocument
 
         output.document(RecipesDocument(recipes=[*_entries(source)]))
         return
-    for table in recipe_tables(source):
+    for command, table in recipe_tables(source):
+        print(visible_lines(command))
         Console().print(table)
 
 
-def recipe_tables(source: str | None = None) -> "Iterator[Table]":
-    """Recipes of one source or of all."""
+def recipe_tables(source: str | None = None) -> "Iterator[tuple[str, Table]]":
+    """Recipes of one source or of all, each table with the command that takes one of them."""
     from lqm.recipes import GRAPHS, TABLES
     from lqm.report.tables import plain_table
 
@@ -55,7 +58,7 @@ def recipe_tables(source: str | None = None) -> "Iterator[Table]":
             paper = ", ".join(f"{distance} {accuracy}" for distance, accuracy in recipe.paper.items())
             rows.append((recipe.name, f"{settings.steps:,}", network, paper, recipe.cost))
         example = source or {_OWN: "FOLDER", GRAPHS: "GRAPH", TABLES: "TABLE"}.get(name, name)
-        yield plain_table(_COLUMNS, rows, title=f"lqm condense {example} --recipe ...")
+        yield f"lqm condense {example} --recipe ...", plain_table(_COLUMNS, rows)
 
 
 def _entries(source: str | None) -> "Iterator[RecipeEntry]":
