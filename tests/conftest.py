@@ -1,5 +1,6 @@
 """Shared by all tests: the digits, and a size of everything that takes a second."""
 
+import itertools
 import os
 import sys
 
@@ -22,10 +23,16 @@ settings.load_profile("any machine")
 TINY = {"steps": 6, "network": "convnet:width=8", "real_batch": 32}
 
 
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory):
+    return tmp_path_factory.mktemp("caches"), itertools.count()
+
+
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory, monkeypatch):
+def own_cache(caches, monkeypatch):
     """No test meets what another has kept, or what the user has."""
-    monkeypatch.setenv("LQM_CACHE", str(tmp_path_factory.mktemp("cache")))
+    folder, numbers = caches
+    monkeypatch.setenv("LQM_CACHE", str(folder / str(next(numbers))))
 
 
 @pytest.fixture(scope="session")

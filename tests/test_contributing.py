@@ -67,6 +67,7 @@ def test_adding_a_distance_takes_one_file_and_one_line(follow):
     assert passed(run, "range and not mmd", "distances/test_distances.py", CONTRACT) >= 14
 
 
+@pytest.mark.slow
 def test_adding_a_method_takes_one_page_and_one_line(follow):
     run = follow(1)
     kept = (

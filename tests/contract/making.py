@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, fields
 
+import pytest
 import torch
 
 import lqm
@@ -53,6 +54,27 @@ PAIRS = [
     for key in LEARNING
     for distance in (DISTANCES if SPECS[key].matches else ["none of features"])
 ]
+
+# Methods that are others' with other settings: what takes seconds is tried with them by `make slow`.
+KIN = ("dsa", "dcc", "dsac", "cafe-dsa", "ftd", "tesla", "k-centre", "k-means")
+
+
+def without_kin(cases):
+    """Cases of (domain, method): those of kin are slow."""
+    return [_slow_unless(case[1] not in KIN, case) for case in cases]
+
+
+def of_usual_distances(cases):
+    """Cases of (domain, method, distance): all distances of plain methods, and of others the usual ones."""
+    usual = ("mean", "lqm", "none of features")
+    return [
+        _slow_unless(case[1] in ("dm", "cat") or (case[1] not in KIN and case[2] in usual), case)
+        for case in cases
+    ]
+
+
+def _slow_unless(fast, case):
+    return pytest.param(*case, marks=[] if fast else pytest.mark.slow)
 
 
 def small_settings(kind, **given):

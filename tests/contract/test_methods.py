@@ -23,8 +23,10 @@ from tests.contract.making import (
     SPECS,
     assert_same,
     copied,
+    of_usual_distances,
     small_settings,
     steps,
+    without_kin,
 )
 
 IMAGES = [method for domain, method in EVERY if domain == "images"]
@@ -60,7 +62,7 @@ def test_steps_move_the_set_and_the_result_is_legal(methods, domain, method, dis
     assert after.class_names == kind.source.class_names
 
 
-@pytest.mark.parametrize(("domain", "method", "distance"), PAIRS)
+@pytest.mark.parametrize(("domain", "method", "distance"), of_usual_distances(PAIRS))
 def test_a_state_taken_up_again_goes_on_bit_for_bit(methods, domain, method, distance):
     straight, first, second = (methods.build(domain, method, distance) for _ in range(3))
     steps(straight, 0, 4)
@@ -73,7 +75,7 @@ def test_a_state_taken_up_again_goes_on_bit_for_bit(methods, domain, method, dis
     assert_same(second.state(), straight.state())
 
 
-@pytest.mark.parametrize(("domain", "method", "distance"), PAIRS)
+@pytest.mark.parametrize(("domain", "method", "distance"), of_usual_distances(PAIRS))
 def test_the_loss_falls(methods, domain, method, distance):
     """Measured on encoders and batches that no step has used, at ten times the paper's rate.
 
@@ -206,7 +208,7 @@ class Medians:
         return (target[0] - synthetic.median(dim=-2).values).square().sum(dim=-1)
 
 
-@pytest.mark.parametrize(("domain", "method"), MATCHING)
+@pytest.mark.parametrize(("domain", "method"), without_kin(MATCHING))
 def test_a_distance_of_the_users_own_is_accepted(methods, domain, method):
     condensed = condense(methods, domain, method, distance=Medians())
     assert condensed.manifest["distance"] == {"name": "medians"}
@@ -218,7 +220,7 @@ def test_a_method_that_matches_no_features_refuses_a_distance(methods, domain, m
         condense(methods, domain, method, distance="lqm")
 
 
-@pytest.mark.parametrize(("domain", "method"), LEARNING)
+@pytest.mark.parametrize(("domain", "method"), without_kin(LEARNING))
 def test_any_method_starts_from_anything(methods, domain, method):
     inits = ("random", "noise", *RULES)
     found = {}
@@ -249,10 +251,12 @@ def own_network(shape, classes):
     )
 
 
-@pytest.mark.parametrize("method", [name for name in WITH_NETWORKS if name not in WITH_EXPERTS])
-def test_a_network_of_the_users_own_is_used(methods, method):
+@pytest.mark.parametrize(
+    ("domain", "method"), without_kin(("images", name) for name in WITH_NETWORKS if name not in WITH_EXPERTS)
+)
+def test_a_network_of_the_users_own_is_used(methods, domain, method):
     def learn():
-        return condense(methods, "images", method, network=own_network)
+        return condense(methods, domain, method, network=own_network)
 
     torch.manual_seed(3)
     expected = torch.rand(1)
@@ -260,7 +264,7 @@ def test_a_network_of_the_users_own_is_used(methods, method):
     condensed = learn()
     assert torch.rand(1).equal(expected), "the caller's random state is left alone"
     assert condensed.images.equal(learn().images), "dropout follows from the seed too"
-    assert not condensed.images.equal(condense(methods, "images", method).images)
+    assert not condensed.images.equal(condense(methods, domain, method).images)
     assert condensed.manifest["settings"]["network"].startswith("own:")
 
 
@@ -293,7 +297,7 @@ def with_another_test_set(domain, source):
     return replace(source, graph=Graph(source.graph.features, source.graph.adjacency, labels))
 
 
-@pytest.mark.parametrize(("domain", "method"), EVERY)
+@pytest.mark.parametrize(("domain", "method"), without_kin(EVERY))
 def test_what_is_evaluated_by_has_no_part_in_the_set(methods, domain, method):
     source = methods[domain].source
     found = [

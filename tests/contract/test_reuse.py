@@ -92,6 +92,7 @@ def test_a_state_is_small_when_targets_come_from_a_sketch(methods, sketch, domai
     assert learner.state().keys() == learner.synthetic.state().keys()
 
 
+@pytest.mark.slow
 def test_compiled_networks_go_on_bit_for_bit_and_end_like_others(methods):
     if problem := compile_problem():
         pytest.skip(f"torch can't compile here: {problem}")

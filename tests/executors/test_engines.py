@@ -22,6 +22,7 @@ def test_a_sketch_by_two_processes_has_the_bits_of_one_by_this_process(tmp_path,
     assert digest(tmp_path / "sketch") == local
 
 
+@pytest.mark.slow
 def test_a_chain_of_encoders_goes_on_in_another_process_where_this_one_stopped(tmp_path):
     """The encoders of a sketch for IDM follow from each other: training goes on from the one before."""
     options = {"method": "idm", "max_per_class": 4, "settings": {"network": "convnet:width=4"}}
@@ -32,6 +33,7 @@ def test_a_chain_of_encoders_goes_on_in_another_process_where_this_one_stopped(t
     assert digest(tmp_path / "parts") == digest(tmp_path / "straight")
 
 
+@pytest.mark.slow
 def test_experts_by_processes_have_the_bits_of_those_by_this_process(tmp_path):
     options = {"networks": 2, "epochs": 1, "network": "convnet:width=4", "threads": 1, "show_progress": False}
     lqm.experts("digits", out=tmp_path / "one", **options)

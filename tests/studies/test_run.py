@@ -152,6 +152,7 @@ def test_an_estimate_runs_nothing_and_tells_time_memory_and_disk(tmp_path, type_
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_an_estimate_counts_what_is_missing_of_a_bank(tmp_path):
     path, place = tmp_path / "sets.toml", Place(tmp_path / "out")
     path.write_text(

@@ -55,7 +55,7 @@ def models(folder, repeat):
         ({}, 1),
         ({"method": "joint", "budget": None, "settings": LEARNING}, 2),
         ({"method": "ssm", "settings": {**LEARNING, "neighbours": 2}}, 2),
-        ({"settings": {**SHORT, "pseudo_labels": "test"}}, 2),
+        ({"settings": {**SHORT, "pseudo_labels": "test"}}, 4),
         ({"method": "random", "settings": LEARNING, "repeats": 2}, 4),
     ],
     ids=["cat", "joint", "ssm", "pseudo-labels", "two repeats"],

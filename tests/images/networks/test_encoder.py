@@ -214,6 +214,7 @@ def test_the_gradient_of_real_images_is_found_in_parts_where_networks_are_compil
         torch.testing.assert_close(part, own, **CLOSE)
 
 
+@pytest.mark.slow
 def test_bf16_features_are_within_2_percent():
     if problem := try_bf16("cpu").problem:
         pytest.skip(problem)

@@ -4,11 +4,9 @@ const mapped = { place: 0 };
 
 // The class and the two coordinates of each record.
 function pointsOf({ counts, points }) {
-  let row = 0;
-  return counts.flatMap(([label, count]) => d3.range(count).map(() => {
-    const [x, y] = unpacked(points, row++, 2);
-    return { label, x, y };
-  }));
+  const values = unpacked(points, 0, 2 * d3.sum(counts, ([, count]) => count));
+  let next = 0;
+  return counts.flatMap(([label, count]) => d3.range(count).map(() => ({ label, x: values[next++], y: values[next++] })));
 }
 
 drawings.map = (width, which) => {
