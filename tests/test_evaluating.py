@@ -34,6 +34,7 @@ def test_several_kinds_of_networks_give_the_cross_architecture_table(condensed, 
     assert "| convnet width=8 | mlp width=8 |" in str(found)
 
 
+@pytest.mark.slow
 def test_all_networks_of_the_zoo_can_judge(tiny, judge, digits):
     train, test = (
         lqm.Images(part.images[:count], part.labels[:count])

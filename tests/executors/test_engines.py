@@ -80,6 +80,7 @@ def test_scores_by_processes_are_those_of_this_process(tmp_path, monkeypatch):
     assert len([*(tmp_path / "cache-1" / "scores").iterdir()]) == 4
 
 
+@pytest.mark.slow
 def test_a_stream_by_processes_is_that_of_this_process(tmp_path):
     options = {"budget": 2, "repeats": 2, "settings": {"steps": 2, "epochs": 2, "width": 8}}
     options |= {"threads": 1, "show_progress": False}

@@ -52,7 +52,7 @@ def models(folder, repeat):
 @pytest.mark.parametrize(
     ("options", "every"),
     [
-        ({}, 1),
+        ({}, 3),
         ({"method": "joint", "budget": None, "settings": LEARNING}, 2),
         ({"method": "ssm", "settings": {**LEARNING, "neighbours": 2}}, 2),
         ({"settings": {**SHORT, "pseudo_labels": "test"}}, 4),

@@ -151,7 +151,13 @@ def test_more_images_than_neighbours_are_looked_for_are_cut(tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("side", "mosaic", "all_shown"), [(32, 1, True), (32, 2, False), (64, 1, False), (224, 1, False)]
+    ("side", "mosaic", "all_shown"),
+    [
+        (32, 1, True),
+        (32, 2, False),
+        (64, 1, False),
+        pytest.param(224, 1, False, marks=pytest.mark.slow),
+    ],
 )
 def test_a_page_of_ten_classes_stays_below_8_megabytes(tmp_path, side, mosaic, all_shown):
     """Two sets of ten images a class of noise, which is the hardest to compress."""
