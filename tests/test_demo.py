@@ -38,7 +38,8 @@ def small(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PROTOCOLS, "tiny", protocol)
         patch.setattr("lqm.recipes.fitting_recipe", lambda *_, **__: recipe)
-        patch.setattr(demo, "_ENCODERS", 6)
+        for name, few in {"_ENCODERS": 6, "_STEPS": 6, "_NETWORKS": 2}.items():
+            patch.setattr(demo, name, few)
         yield folder, run
 
 
