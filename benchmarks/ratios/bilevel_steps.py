@@ -115,7 +115,7 @@ def _work(name: str, title: str) -> Work:
     )
 
 
-# DSAC and IDC have not been measured; the others are above the limit (docs/speed.md).
+# All but IDC are above the limit (docs/speed.md).
 STEPS = {
     "dsa": _work("dsa", "DSA, 2 updates, 10 classes x 64 real 32x32, with training on S"),
     "dsac": _work("dsac", "DSAC, 2 updates, 10 classes x 64 real 32x32, with training on S"),

@@ -1,7 +1,8 @@
 """Pieces of work by one and by two workers of Ray: python -m benchmarks.scale.ray_workers.
 
-Networks of an evaluation and encoders of a sketch, with one thread each, in turn: in this process, by one
-worker and by two; what a piece costs beside its work; the bytes that are handed over; the driver's memory.
+Networks of an evaluation, cells of a study and encoders of a sketch, with one thread each, in turn: in this
+process, by one worker and by two; what a piece costs beside its work; the bytes that are handed over; the
+driver's memory.
 The time of a piece is that from the first result to the last, without the start of Ray and of its workers.
 """
 
@@ -17,19 +18,20 @@ from typing import Any, Literal
 
 import tyro
 
-Kind = Literal["evaluate", "sketch", "nothing"]
+Kind = Literal["evaluate", "study", "sketch", "nothing"]
 _WAYS = ("local", "ray-1", "ray-2")
 
 
-def main(rounds: int = 3, networks: int = 12, encoders: int = 24) -> None:
+def main(rounds: int = 3, networks: int = 12, cells: int = 10, encoders: int = 24) -> None:
     """Time all, in turn, and print a table.
 
     Args:
         rounds: how often.
         networks: of an evaluation.
+        cells: of a study.
         encoders: of a sketch.
     """
-    for kind, count in {"evaluate": networks, "sketch": encoders, "nothing": 200}.items():
+    for kind, count in {"evaluate": networks, "study": cells, "sketch": encoders, "nothing": 200}.items():
         found: dict[str, list[dict[str, float]]] = {way: [] for way in _WAYS}
         for _ in range(rounds):
             for way in _WAYS:
@@ -120,6 +122,35 @@ def _evaluation(count: int) -> tuple[Any, list[Any]]:
     return Work(_trained(sets), opener, context, threads=1, data=(condensed, source)), pieces
 
 
+def _study(count: int) -> tuple[Any, list[Any]]:
+    from lqm.api.cell_pieces import _CELL, _HEAD, _PLACE, _loaded_identity, open_cell_work
+    from lqm.api.cells import Place
+    from lqm.executors import Piece, Work
+    from lqm.studies.files import load_study
+    from lqm.utils.cache import Packed
+
+    folder = Path(tempfile.mkdtemp())
+    (folder / "study.toml").write_text(
+        f"[[grid]]\nsource = 'digits'\nmethod = 'dm'\nper_class = 1\nseed = {[*range(count)]}\n"
+        "protocol = 'quick-200'\nrepeats = 1\nsettings = { steps = 40 }\n"
+    )
+    study, place = load_study(folder / "study.toml"), Place(folder, device="cpu", show_progress=False)
+    identity = dict(_loaded_identity(study.cells[0], place))
+    context = {
+        "head": _HEAD.dump_python(study.head, mode="json"),
+        "place": _PLACE.dump_python(place, mode="json"),
+    }
+    pieces = [
+        Piece(
+            cell.name,
+            Packed({}, {"cell": _CELL.dump_python(cell, mode="json"), "apart": True, "identity": identity}),
+        )
+        for cell in study.cells
+    ]
+    opener = f"{open_cell_work.__module__}:{open_cell_work.__name__}"
+    return Work(open_cell_work(context, None), opener, context, threads=1), pieces
+
+
 def _sketch(count: int) -> tuple[Any, list[Any]]:
     from lqm.api.bank_pieces import pieces_of
     from lqm.api.engines import as_decided, context_of
@@ -160,7 +191,7 @@ def open_nothing(context: Any, data: object) -> Any:
     return lambda given: iter([Packed({}, {})])
 
 
-_PREPARED = {"evaluate": _evaluation, "sketch": _sketch, "nothing": _nothing}
+_PREPARED = {"evaluate": _evaluation, "study": _study, "sketch": _sketch, "nothing": _nothing}
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
