@@ -64,6 +64,21 @@ def test_the_map_shows_every_record_of_the_class_that_is_chosen(digits_report, o
         assert page.locator('[data-chart="map:all"] .map-case-1 > *').count() == 100
 
 
+def test_the_points_of_a_set_are_unpacked_at_once(digits_report, opened):
+    """A page of many records opens slowly if each of them unpacks all."""
+    with opened(digits_report) as page:
+        page.evaluate(
+            """() => {
+              const decode = window.atob;
+              window.decoded = 0;
+              window.atob = (text) => { window.decoded += 1; return decode(text); };
+            }"""
+        )
+        page.locator("#map-class").select_option("7")
+        expect(page.locator("#map-words")).to_contain_text("Class 7, ")
+        assert 3 <= page.evaluate("window.decoded") <= 12, "real images and two sets, of one map or of both"
+
+
 def test_points_lie_where_the_data_say_with_equal_scales(digits_report, opened):
     with opened(digits_report) as page:
         found = page.evaluate(
