@@ -123,32 +123,21 @@ def _evaluation(count: int) -> tuple[Any, list[Any]]:
 
 
 def _study(count: int) -> tuple[Any, list[Any]]:
-    from lqm.api.cell_pieces import _CELL, _HEAD, _PLACE, _loaded_identity, open_cell_work
+    from lqm.api.cell_pieces import cell_work
     from lqm.api.cells import Place
-    from lqm.executors import Piece, Work
+    from lqm.api.engine_request import EngineRequest
     from lqm.studies.files import load_study
-    from lqm.utils.cache import Packed
 
     folder = Path(tempfile.mkdtemp())
     (folder / "study.toml").write_text(
         f"[[grid]]\nsource = 'digits'\nmethod = 'dm'\nper_class = 1\nseed = {[*range(count)]}\n"
         "protocol = 'quick-200'\nrepeats = 1\nsettings = { steps = 40 }\n"
     )
-    study, place = load_study(folder / "study.toml"), Place(folder, device="cpu", show_progress=False)
-    identity = dict(_loaded_identity(study.cells[0], place))
-    context = {
-        "head": _HEAD.dump_python(study.head, mode="json"),
-        "place": _PLACE.dump_python(place, mode="json"),
-    }
-    pieces = [
-        Piece(
-            cell.name,
-            Packed({}, {"cell": _CELL.dump_python(cell, mode="json"), "apart": True, "identity": identity}),
-        )
-        for cell in study.cells
-    ]
-    opener = f"{open_cell_work.__module__}:{open_cell_work.__name__}"
-    return Work(open_cell_work(context, None), opener, context, threads=1), pieces
+    engine = EngineRequest(engine="ray", threads=1)
+    study = load_study(folder / "study.toml")
+    place = Place(folder, device="cpu", show_progress=False, engine=engine)
+    work, pieces = cell_work(study.cells, study.head, place)
+    return work, [*pieces]
 
 
 def _sketch(count: int) -> tuple[Any, list[Any]]:

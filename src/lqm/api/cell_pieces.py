@@ -30,18 +30,28 @@ def lines_of(
 ) -> Iterator[CellLine]:
     """The lines of cells, as they come.
 
-    On this machine a cell runs in the folder of the study, and one that was stopped goes on from its
-    checkpoint. A worker of Ray runs it in a folder of its own, of which this process gets the files.
-
     Args:
         cells: what to run.
         head: of the study.
         place: where it is, and by which engine its cells run.
         begins: is called before a cell is handed out.
     """
+    work, pieces = cell_work(cells, head, place, begins)
+    by_name = {cell.name: cell for cell in cells}
+    with computing_with(work.threads):
+        yield from _kept(executor_for(place.engine).map(work, pieces), by_name, head, place)
+
+
+def cell_work(
+    cells: Sequence[Cell], head: StudyHead, place: Place, begins: Callable[[Cell], None] = lambda cell: None
+) -> tuple[Work, Iterator[Piece]]:
+    """What is to be done for cells, and its pieces.
+
+    On this machine a cell runs in the folder of the study, and one that was stopped goes on from its
+    checkpoint. A worker of Ray runs it in a folder of its own, of which this process gets the files.
+    """
     apart = place.engine.engine == "ray"
     context = {"head": _HEAD.dump_python(head, mode="json"), "place": _PLACE.dump_python(place, mode="json")}
-    by_name = {cell.name: cell for cell in cells}
     identities: dict[str, Any] = {}
 
     def pieces() -> Iterator[Piece]:
@@ -61,8 +71,7 @@ def lines_of(
         threads=threads_for(place.engine),
         device=resolve_device(place.device).type,
     )
-    with computing_with(work.threads):
-        yield from _kept(executor_for(place.engine).map(work, pieces()), by_name, head, place)
+    return work, pieces()
 
 
 def _kept(

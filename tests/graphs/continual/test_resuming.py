@@ -53,12 +53,14 @@ def models(folder, repeat):
     ("options", "every"),
     [
         ({}, 3),
+        pytest.param({}, 1, marks=pytest.mark.slow),
         ({"method": "joint", "budget": None, "settings": LEARNING}, 2),
         ({"method": "ssm", "settings": {**LEARNING, "neighbours": 2}}, 2),
         ({"settings": {**SHORT, "pseudo_labels": "test"}}, 4),
+        pytest.param({"settings": {**SHORT, "pseudo_labels": "test"}}, 2, marks=pytest.mark.slow),
         ({"method": "random", "settings": LEARNING, "repeats": 2}, 4),
     ],
-    ids=["cat", "joint", "ssm", "pseudo-labels", "two repeats"],
+    ids=["cat", "cat, all", "joint", "ssm", "pseudo-labels", "pseudo-labels, more", "two repeats"],
 )
 def test_a_run_stopped_at_any_write_ends_like_one_that_was_not(tmp_path, monkeypatch, options, every):
     repeats = options.get("repeats", 1)
