@@ -17,7 +17,8 @@ from lqm.banks import (
     sketched_method,
     sketched_settings,
 )
-from lqm.distances import ALIASES, DISTANCES, Distance
+from lqm.distances import Distance
+from lqm.distances.named import named_distance
 from lqm.engine import environment, recorded
 from lqm.methods.condensation import Condensation
 from lqm.methods.domain import Choices
@@ -126,7 +127,7 @@ def plan_condensation(request: CondenseRequest, device: torch.device, scratch: P
 def chosen_distance(distance: str | Distance | None) -> Distance | None:
     """The distance of that name, or the object itself, if it is one."""
     if isinstance(distance, str):
-        return choose(ALIASES.get(distance, distance), DISTANCES, "distance")
+        return named_distance(distance)
     distance_record(distance)
     return distance
 

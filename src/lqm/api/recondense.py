@@ -12,8 +12,7 @@ from lqm.api.planning import plan_condensation
 from lqm.api.requests import CondenseRequest
 from lqm.condensed import CondensedSet, class_of
 from lqm.condensed.described import IMPORTED
-from lqm.distances import DISTANCES
-from lqm.methods.plan import Following, Plan, distance_record, learn
+from lqm.methods.plan import Following, Plan, learn, recorded_distance
 from lqm.utils.cache import Packed, content_key, kept
 from lqm.utils.errors import ConfigError
 
@@ -39,7 +38,7 @@ def plan_again(
         raise ConfigError(f"a set that was made elsewhere can't be condensed again; {_INSTEAD}")
     if distance is not None:
         name = distance["name"]
-        if name not in DISTANCES or distance_record(DISTANCES[name]) != distance:
+        if recorded_distance(distance) is None:
             raise ConfigError(
                 f"sets can't be condensed again by the distance '{name}', one of your own; {_INSTEAD}"
             )

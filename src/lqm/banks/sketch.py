@@ -10,6 +10,7 @@ from torch import Tensor
 from lqm.banks.bank import Bank, BankKind
 from lqm.banks.shard import Shard
 from lqm.distances import Distance
+from lqm.distances.distance import Needs
 from lqm.distances.grid import needs, quantile_grid
 from lqm.utils.errors import ArtifactError
 from lqm.utils.settings import Count, check
@@ -89,10 +90,9 @@ def stored_samples(
     shard: Shard, classes: Sequence[int], distances: Sequence[Distance], device: torch.device
 ) -> list[list[Tensor]]:
     """What stands for the real samples of some classes in a shard, by readout, as its distance needs it."""
-    kinds = ["mean" if needs(distance) == "mean" else "grid" for distance in distances]
     return [
-        [_sample(shard, _name(shard, kind, number, label)).to(device) for label in classes]
-        for number, kind in enumerate(kinds)
+        [_needed(shard, number, label, needs(distance)).to(device) for label in classes]
+        for number, distance in enumerate(distances)
     ]
 
 
@@ -100,6 +100,16 @@ def readouts_in(shard: Shard) -> int:
     """How many readouts a shard has samples of."""
     numbers = (name.split(".")[1:-1] for name in shard.names if name.startswith("mean."))
     return 1 + max(int(number[0]) if number else 0 for number in numbers)
+
+
+def _needed(shard: Shard, number: int, label: int, need: Needs) -> Tensor:
+    """What stands for one sample; for its mean and shape, the grid is moved to the mean of the sample."""
+    if need == "mean":
+        return _sample(shard, _name(shard, "mean", number, label))
+    grid = _sample(shard, _name(shard, "grid", number, label))
+    if need != "mean and shape":
+        return grid
+    return grid - grid.mean(dim=0) + _sample(shard, _name(shard, "mean", number, label))
 
 
 def _sample(shard: Shard, name: str) -> Tensor:

@@ -7,8 +7,7 @@ from typing import Any
 
 from lqm.api.domains import DOMAINS
 from lqm.banks import EXPERTS, SKETCH
-from lqm.distances import DISTANCES
-from lqm.methods.plan import distance_record
+from lqm.methods.plan import recorded_distance
 from lqm.utils.errors import ConfigError, LqmError
 from lqm.utils.old_names import current_config
 from lqm.utils.own_files import read_json
@@ -87,9 +86,8 @@ def _source_options(
 
 def _distance(recorded: Mapping[str, Any], path: Path) -> str:
     """The name of a distance; LqmError if it was made in Python."""
-    for name, distance in DISTANCES.items():
-        if distance_record(distance) == dict(recorded):
-            return name
+    if found := recorded_distance(recorded):
+        return found.name
     raise LqmError(f"the distance '{recorded['name']}' of {path} was made in Python; make the run there")
 
 

@@ -11,6 +11,7 @@ from lqm.distances.kernel import Kernel
 from lqm.distances.mean import Mean
 from lqm.distances.moments import Moments
 from lqm.distances.quantile import Quantile
+from lqm.distances.shape import Shape
 from lqm.distances.wasserstein import SlicedWasserstein, Wasserstein
 
 DISTANCES: dict[str, Distance] = {
@@ -20,6 +21,7 @@ DISTANCES: dict[str, Distance] = {
     "lqm-linear": Quantile("lqm-linear", interpolation="linear"),
     "lqm-ad": Quantile("lqm-ad", statistic="anderson-darling"),
     "lqm-ad-weighted": Quantile("lqm-ad-weighted", statistic="anderson-darling", weighted=True),
+    "shape": Shape(),
     "wasserstein": Wasserstein(),
     "sliced-wasserstein": SlicedWasserstein(),
     "energy": Energy(),

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 Target = tuple[Tensor, ...]
-Needs = Literal["mean", "quantiles", "records"]
+Needs = Literal["mean", "quantiles", "mean and shape", "records"]
 
 
 class Distance(Protocol):
@@ -16,8 +16,9 @@ class Distance(Protocol):
     Every loss is in squared units of the features (twice the features, four times the loss), so that
     the learning rate of a base method carries over from one distance to another.
 
-    An attribute `needs` tells what a distance needs of the real side: the "mean" or "quantiles" of each
-    feature, both of which a sketch has, or, if there is no such attribute, the "records".
+    An attribute `needs` tells what a distance needs of the real side: the "mean", the "quantiles", or the
+    "mean and shape" (the quantiles up to a constant) of each feature, all of which a sketch has, or, if
+    there is no such attribute, the "records".
     """
 
     @property

@@ -11,6 +11,7 @@ import numpy as np
 
 from lqm.condensed import CondensedSet
 from lqm.distances import DISTANCES, Distance
+from lqm.distances.named import named_distance
 from lqm.engine import Config, Method, Metrics, RunFolder, run
 from lqm.engine.forecast import begin_peak, peak_memory
 from lqm.engine.loop import PeriodicEvaluation
@@ -172,6 +173,15 @@ def distance_record(distance: Distance | None) -> dict[str, Any] | None:
     except TypeError as error:
         raise ConfigError(f"the options of distance '{distance.name}' can't be recorded: {error}") from None
     return recorded
+
+
+def recorded_distance(record: Mapping[str, Any]) -> Distance | None:
+    """The distance that a manifest records, if it has a name here and not only where the set was made."""
+    try:
+        found = named_distance(record["name"])
+    except ConfigError:
+        return None
+    return found if distance_record(found) == dict(record) else None
 
 
 def titled(method: str, distance: Distance | None) -> str:

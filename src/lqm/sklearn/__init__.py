@@ -22,7 +22,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lqm.condensed import CondensedTable
-from lqm.distances import ALIASES, DISTANCES, Distance
+from lqm.distances import DISTANCES, Distance
+from lqm.distances.named import named_distance
 from lqm.engine import resolve_device, run
 from lqm.methods.plan import distance_for
 from lqm.recipes import TABLES, chosen_recipe
@@ -96,7 +97,7 @@ class _Condensing(BaseEstimator):
         settings = make_settings(spec.settings, recipe.settings | given)
         distance = self.distance
         if isinstance(distance, str):
-            distance = choose(ALIASES.get(distance, distance), DISTANCES, "distance")
+            distance = named_distance(distance)
         matched = distance_for(self.method, matches=spec.matches, distance=distance, default=spec.distance)
         problem = TableProblem(
             class_names=source.class_names,
