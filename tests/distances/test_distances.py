@@ -10,6 +10,7 @@ import torch
 
 import lqm
 from lqm.distances import DISTANCES, class_losses, class_targets
+from lqm.distances.amplitude import AmplitudePhase
 from lqm.distances.characteristic import Characteristic
 from lqm.distances.energy import Energy
 from lqm.distances.kernel import Kernel
@@ -19,7 +20,7 @@ from lqm.distances.wasserstein import SlicedWasserstein
 
 # With levels or a rule that are not the order statistics' own, equal samples keep a distance.
 NOT_ZERO_AT_EQUALITY = {"lqm-linear", "lqm-ad", "lqm-ad-weighted"}
-RANDOM = {"sliced-wasserstein", "characteristic"}
+RANDOM = {"sliced-wasserstein", "characteristic", "ncfm"}
 NAMES = sorted(DISTANCES)
 
 
@@ -274,6 +275,25 @@ def test_characteristic_equals_a_naive_loop():
         for t in target[0].numpy().T / math.sqrt(spread)
     ]
     assert distance.loss(target, synthetic).item() == pytest.approx(spread * np.mean(terms), rel=1e-9)
+
+
+@pytest.mark.parametrize(("amplitude", "phase"), [(0.5, 0.5), (0.9, 0.1), (0.1, 0.9)])
+def test_ncfm_equals_a_naive_loop_over_amplitudes_and_phases(amplitude, phase):
+    real, synthetic = (sample[0] for sample in samples())
+    ncfm = AmplitudePhase(frequencies=5, amplitude=amplitude, phase=phase)
+    target = ncfm.target(real, len(synthetic), torch.Generator().manual_seed(2))
+    total = 0.0
+    for t in target[0].T.numpy():
+        phi_x, phi_s = (
+            np.mean([np.exp(1j * t @ (row / np.linalg.norm(row))) for row in sample.numpy()])
+            for sample in (real, synthetic)
+        )
+        in_amplitude = (abs(phi_x) - abs(phi_s)) ** 2
+        in_phase = 2 * (abs(phi_x) * abs(phi_s) - (phi_x * phi_s.conjugate()).real)
+        total += np.sqrt(2 * (amplitude * in_amplitude + phase * in_phase)) / 5
+        if amplitude == phase:
+            np.testing.assert_allclose(in_amplitude + in_phase, abs(phi_x - phi_s) ** 2, atol=1e-12)
+    np.testing.assert_allclose(ncfm.loss(target, synthetic), target[1] * total, rtol=1e-5)
 
 
 def test_characteristic_is_in_expectation_the_gaussian_kernel_discrepancy():

@@ -24,6 +24,8 @@ NEEDS = {
     "energy": "records",
     "kernel": "records",
     "characteristic": "records",
+    "ncfm": "records",
+    "shape": "mean and shape",
 }
 
 

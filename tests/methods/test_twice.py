@@ -11,7 +11,7 @@ from torch.profiler import ProfilerActivity, profile
 from lqm.images.networks import make_network
 from lqm.methods.twice import differentiated_twice
 
-_NETWORKS = ["convnet:width=8", "convnet:width=8:pooling=max", "lenet"]
+_NETWORKS = ["convnet:width=8", "convnet:width=8:pooling=max", "convnet:width=8:norm=layer", "lenet"]
 
 
 class Odd(nn.Module):
@@ -79,6 +79,8 @@ def test_second_derivatives_by_weights_that_are_constant_are_not_found():
     assert counts["aten::conv2d"] == 3 + 3 + 2
     # Three of the first gradient, three by the input of a gradient, three of the forward pass.
     assert counts["aten::convolution_backward"] == 3 + 3 + 3
+    # Three norms of the first gradient, and three of the forward pass.
+    assert counts["aten::native_group_norm_backward"] == 3 + 3
 
 
 def test_in_a_lower_precision_all_stays_as_it_is():

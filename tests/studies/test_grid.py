@@ -83,6 +83,17 @@ def test_cells_of_one_source_share_a_bank():
     assert [bank.options["source"] for bank in banks.values()] == ["digits", "graphs/cora.npz"]
 
 
+def test_a_grid_may_look_at_validation_records_alone():
+    grid = {"source": "digits", "method": "dm", "sketch": {"encoders": 4}}
+    (usual,), (apart,) = (
+        read_study("mine", {"grid": [grid | {"validation": held_out}]}).cells for held_out in (False, True)
+    )
+    assert (usual.validation, apart.validation) == (False, True)
+    assert usual.key != apart.key
+    assert apart.bank.options == usual.bank.options | {"validation": True}
+    assert apart.bank.name != usual.bank.name
+
+
 def test_filters_leave_the_cells_that_pass_all_of_them():
     cells = study().cells
     left = chosen(cells, ["source=digits", "per_class=10", "seed=1..2", "init=noise"])
@@ -145,6 +156,7 @@ def test_an_unknown_scale_study_or_file_is_refused_with_what_there_is(tmp_path):
         ("sketch = { encoders = 1979-05-27 }", r"sketch\.encoders"),
         ("sketch = { settings = 3 }", r"sketch\.settings"),
         ("networks = [{ a = 1 }]", "networks"),
+        ("validation = 'yes'", "validation"),
     ],
 )
 def test_a_value_of_another_kind_is_named_with_what_would_be_right(line, named):

@@ -66,6 +66,16 @@ def test_a_cell_scores_what_its_command_scores(tmp_path, monkeypatch):
     assert line.transfer == result["backward_transfer"]["mean"]
 
 
+def test_what_is_chosen_by_looks_at_validation_records_and_says_so(tmp_path):
+    path = write(tmp_path, steps=30)
+    only = ["seed=0", "distance=lqm"]
+    (usual,) = lqm.study(path, out=tmp_path / "usual", only=only, show_progress=False).lines
+    path.write_text(path.read_text() + "validation = true\n")
+    (apart,) = lqm.study(path, out=tmp_path / "apart", only=only, show_progress=False).lines
+    assert apart.scores != usual.scores
+    assert apart.protocol == f"{usual.protocol}, on validation records"
+
+
 def test_a_killed_study_resumes_to_the_same_lines(tmp_path):
     study = write(tmp_path, steps=150)
     lqm.study(study, out=tmp_path / "whole", show_progress=False)
@@ -237,7 +247,6 @@ def test_a_folder_of_data_is_for_the_sources_that_are_read_by_name(tmp_path):
     "line",
     [
         "out = 'x'",
-        "validation = true",
         "networks = 'nosuchnet'",
         "networks = 3",
         "baselines = ['nosuch']",

@@ -3,6 +3,7 @@
 A new distance is one file beside this one and one line in the table below.
 """
 
+from lqm.distances.amplitude import AmplitudePhase
 from lqm.distances.characteristic import Characteristic
 from lqm.distances.classes import class_losses, class_targets
 from lqm.distances.distance import Distance, Target
@@ -27,6 +28,7 @@ DISTANCES: dict[str, Distance] = {
     "energy": Energy(),
     "kernel": Kernel(),
     "characteristic": Characteristic(),
+    "ncfm": AmplitudePhase(),
 }
 # What the condensation papers call MMD is the matching of means.
 ALIASES = {"mmd": "mean"}

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
+_ADAM = ("step", "exp_avg", "exp_avg_sq")
 _MOMENTS: dict[type[torch.optim.Optimizer], tuple[str, ...]] = {
     torch.optim.SGD: ("momentum_buffer",),
-    torch.optim.Adam: ("step", "exp_avg", "exp_avg_sq"),
+    torch.optim.Adam: _ADAM,
+    torch.optim.AdamW: _ADAM,
 }
 
 
@@ -17,7 +19,7 @@ def save_moments(
     """The moments of some parameters, by `key`, in which `{name}` and `{moment}` are filled in.
 
     Args:
-        optimizer: SGD or Adam; before its first step it has no moments.
+        optimizer: SGD, Adam or AdamW; before its first step it has no moments.
         parameters: the tensors that it moves, by name.
         key: such as `adam.{name}.{moment}`.
     """

@@ -17,17 +17,20 @@ if TYPE_CHECKING:
 
 
 class FreshEncoders(Encoders):
-    """A fresh random network for each step (DM, DataDAM)."""
+    """A fresh random network for each step (DM, DataDAM), or one that is kept for some steps (M3D)."""
 
     chain = 1
 
-    def __init__(self, problem: ImageProblem, spec: str, readout: Readout = Embedding) -> None:
-        self._problem, self._spec = problem, spec
+    def __init__(
+        self, problem: ImageProblem, spec: str, readout: Readout = Embedding, *, kept: int = 1
+    ) -> None:
+        self._problem, self._spec, self._kept = problem, spec, kept
         self._factory = problem.encoder_factory(spec, readout)
 
     def at(self, n: int) -> Encoder:
         """Encoder number n."""
-        return self._factory.of(self._problem.fresh_network(self._spec, "network", n).requires_grad_(False))
+        network = self._problem.fresh_network(self._spec, "network", n // self._kept)
+        return self._factory.of(network.requires_grad_(False))
 
     def stored(self, n: int, before: Callable[[int], State]) -> State:
         """The weights of encoder n of a sketch."""

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from lqm.engine.randomness import generator
-from lqm.images.augment import AugmentationParameters, augment, draw
+from lqm.images.augment import AugmentationParameters, augment, draw, draw_several
+from lqm.images.methods.settings import MatchingSettings
 from lqm.images.problem import ImageProblem
 from lqm.images.sources import picked
 from lqm.methods.batch import Batch
@@ -20,6 +21,12 @@ ClassGroups = Sequence[Sequence[int]]
 def siamese(problem: ImageProblem) -> DrawTransform:
     """One of the source's operations for each class (Zhao & Bilen 2021, DSA)."""
     return lambda draws: (draw(problem.source.augmentation, draws),)
+
+
+def several(problem: ImageProblem, settings: MatchingSettings) -> DrawTransform:
+    """All of a method's operations that the source allows, one after another (Kim et al. 2022, IDC)."""
+    operations = settings.operations(problem.source.augmentation)
+    return lambda draws: draw_several(operations, draws)
 
 
 class RealImages:

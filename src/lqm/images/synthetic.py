@@ -20,7 +20,7 @@ from lqm.utils.errors import ConfigError
 
 
 class SyntheticImages(Synthetic):
-    """Images that are learned by SGD.
+    """Images that are learned by SGD, if nothing else is said.
 
     They are kept normalised, and clipped to legal pixels after each update, so that what is matched is what
     the user gets; or, as in most originals, only in the result.
@@ -32,6 +32,7 @@ class SyntheticImages(Synthetic):
         whole: whether a mosaic is one whole real image at first, in place of a real image in each cell.
         at_most: images of a class in a batch, drawn anew for each if there are more.
         rate: the learning rate of each step, if it is not always that of the settings.
+        optimizer: makes an optimiser other than SGD.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class SyntheticImages(Synthetic):
         whole: bool = False,
         at_most: int | None = None,
         rate: Callable[[int], float] | None = None,
+        optimizer: Callable[[Tensor], torch.optim.Optimizer] | None = None,
     ) -> None:
         size = problem.source.shape[1]
         if mosaic > size // 2:
@@ -60,9 +62,9 @@ class SyntheticImages(Synthetic):
         self._images = Learnable(
             "images",
             self._init,
-            lambda images: torch.optim.SGD([images], lr=settings.learning_rate, momentum=settings.momentum),
+            optimizer or self._sgd,
             problem.device,
-            moments="momentum",
+            moments="images.{moment}" if optimizer else "momentum",
             project=self._clip if settings.clip == "each-update" else None,
             shape=(problem.classes, problem.per_class, *problem.source.shape),
             rate=rate,
@@ -91,6 +93,10 @@ class SyntheticImages(Synthetic):
         """The images, back in legal pixels."""
         mosaic = {"mosaic": self._mosaic} if self._mosaic > 1 else {}
         return self._problem.condensed(self._pixels(self.images), **mosaic)
+
+    def _sgd(self, images: Tensor) -> torch.optim.Optimizer:
+        settings = self._settings
+        return torch.optim.SGD([images], lr=settings.learning_rate, momentum=settings.momentum)
 
     def _pixels(self, images: Tensor) -> Tensor:
         """Normalised images as legal pixels."""

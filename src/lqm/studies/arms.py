@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from lqm.evaluation.labels import hash_of, key_of
-from lqm.studies.cell import Bank, Cell
+from lqm.studies.cell import Cell
 from lqm.studies.grid import word
 from lqm.studies.lines import Value, without
 from lqm.utils.errors import ConfigError
@@ -55,7 +55,7 @@ class Arm:
             evaluation=evaluation,
             tune={},
             tuned={},
-            bank=cell.bank and _for_validation(cell.bank),
+            bank=cell.bank and cell.bank.for_validation(),
             validation=True,
             paper=None,
         )
@@ -87,8 +87,3 @@ def arms_of(cells: Sequence[Cell]) -> list[Arm]:
         if cell.tune:
             found.setdefault(arm.key, arm)
     return [*found.values()]
-
-
-def _for_validation(bank: Bank) -> Bank:
-    """The same bank of the records that are trained on when settings are chosen."""
-    return replace(bank, name=f"{bank.name}-validation", options=bank.options | {"validation": True})

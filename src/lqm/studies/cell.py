@@ -23,6 +23,10 @@ class Bank:
     name: str
     options: dict[str, Any]
 
+    def for_validation(self) -> "Bank":
+        """The same of the records that are trained on when settings are chosen."""
+        return replace(self, name=f"{self.name}-validation", options=self.options | {"validation": True})
+
 
 @dataclass(frozen=True)
 class Cell:

@@ -21,6 +21,8 @@ def check_block(study: str, block: Mapping[str, Any]) -> None:
     for name, value in block.items():
         if name not in TABLES:
             _check_values(study, name, value)
+    if not isinstance(block.get("validation", False), bool):
+        raise _unusable(study, "validation", block["validation"], "true or false")
     sources = block.get("source", "digits")
     if not all(isinstance(source, str) for source in (sources if isinstance(sources, list) else [sources])):
         raise _unusable(study, "source", sources, "a name such as 'digits', or a list of them")

@@ -111,7 +111,8 @@ def chosen(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
 def _cells(study: str, block: Mapping[str, Any], scores: Sequence[Mapping[str, Any]]) -> Iterator[Cell]:
     """Every combination of the lists of a grid."""
     check_block(study, block)
-    plain = {name: value for name, value in block.items() if name not in (*TABLES, *_EVALUATION, "seed")}
+    others = (*TABLES, *_EVALUATION, "seed", "validation")
+    plain = {name: value for name, value in block.items() if name not in others}
     if "source" not in plain:
         raise ConfigError(f"study {study}: a grid names no source; give source = 'digits' or a list of them")
     settings = block.get("settings", {})
@@ -123,6 +124,7 @@ def _cells(study: str, block: Mapping[str, Any], scores: Sequence[Mapping[str, A
     if math.prod(map(len, lists)) * len(seeds) > _MOST:
         raise ConfigError(f"study {study}: a grid has more than {_MOST:,} cells; give shorter lists")
     evaluation = {name: block[name] for name in _EVALUATION if name in block}
+    validation = bool(block.get("validation", False))
     tune = {
         name: value if isinstance(value, list) else [value] for name, value in block.get("tune", {}).items()
     }
@@ -136,6 +138,7 @@ def _cells(study: str, block: Mapping[str, Any], scores: Sequence[Mapping[str, A
             for score in scores
             if all(axes.get(name) == value for name, value in score.items() if name != "accuracy")
         ]
+        bank = _bank(block, options)
         for seed in seeds:
             yield Cell(
                 name="-".join([*map(word, axes.values()), f"seed-{seed}"]),
@@ -145,7 +148,8 @@ def _cells(study: str, block: Mapping[str, Any], scores: Sequence[Mapping[str, A
                 settings=own,
                 evaluation=evaluation,
                 tune=tune,
-                bank=_bank(block, options),
+                bank=bank.for_validation() if bank and validation else bank,
+                validation=validation,
                 paper=paper[0] if paper else None,
             )
 

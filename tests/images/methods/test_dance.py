@@ -61,8 +61,8 @@ def make_encoder(weights):
 class PlainLoop:
     """Section 9 of the facts about the other methods, written out."""
 
-    def __init__(self, source, first, bank):
-        self.source, self.bank = source, bank
+    def __init__(self, source, first, bank, distance="mean"):
+        self.source, self.bank, self.distance = source, bank, DISTANCES[distance]
         self.images = first.detach().clone()
         self.speed = torch.zeros_like(self.images)
         self.low, self.high = (source.normalised(torch.full((1, 1), v)) for v in (0.0, 1.0))
@@ -80,10 +80,10 @@ class PlainLoop:
             real = self.source.normalised(own[torch.randperm(len(own), generator=draws)[:REAL]])
             drawn = draw_several(["color", "crop", "cutout"], draws)
 
-            def match(leaf, label=label, real=real, drawn=drawn):
-                synthetic = mixed.embed(augment(expand(leaf[label], 2), *drawn))
-                wanted = mixed.embed(augment(real, *drawn))
-                return (wanted.mean(dim=0) - synthetic.mean(dim=0)).square().sum()
+            target = self.distance.target(mixed.embed(augment(real, *drawn)), 4 * PER_CLASS, draws)
+
+            def match(leaf, label=label, target=target, drawn=drawn):
+                return self.distance.loss(target, mixed.embed(augment(expand(leaf[label], 2), *drawn)))
 
             self.update(match)
         draws = generator(SEED, "calibration", i)

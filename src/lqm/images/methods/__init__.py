@@ -8,6 +8,8 @@ from lqm.images.methods.dm import DM
 from lqm.images.methods.gradients import DC, DCC, DSA, DSAC
 from lqm.images.methods.idc import IDC
 from lqm.images.methods.idm import IDM
+from lqm.images.methods.m3d import M3D
+from lqm.images.methods.ncfm import NCFM
 from lqm.images.methods.trajectories import DATM, FTD, MTT, TESLA
 from lqm.methods.spec import MethodSpec
 
@@ -23,6 +25,8 @@ METHODS: dict[str, MethodSpec] = {
     "cafe": CAFE,
     "cafe-dsa": CAFE_DSA,
     "dance": DANCE,
+    "m3d": M3D,
+    "ncfm": NCFM,
     "mtt": MTT,
     "ftd": FTD,
     "tesla": TESLA,

@@ -1,35 +1,36 @@
 """DANCE: matching under mixtures of fresh and trained networks, then calibration by the trained ones."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 from pydantic.dataclasses import dataclass
+from torch import Tensor
+from torch.optim import Optimizer
 
-from lqm.images.augment import draw_several
 from lqm.images.encoders import InterpolatedEncoders
 from lqm.images.experts import ExpertSettings
-from lqm.images.methods.settings import MatchingSettings
+from lqm.images.methods.settings import MosaicSettings
 from lqm.images.networks import Logits
 from lqm.images.problem import ImageProblem
-from lqm.images.real import RealImages
+from lqm.images.real import RealImages, several
 from lqm.images.synthetic import SyntheticImages
 from lqm.methods.condensation import Condensation, Pass
 from lqm.methods.objectives import Objective
 from lqm.methods.objectives.cross_entropy import CrossEntropy
 from lqm.methods.objectives.features import FeatureMatching
 from lqm.methods.spec import ExpertsNeeded, MethodSpec
+from lqm.methods.synthetic import Learnable
 from lqm.methods.targets import LiveTargets
 from lqm.utils.effects import BANK, Unless
 from lqm.utils.settings import Count, NotNegative, Positive
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
-class DANCESettings(MatchingSettings):
+class DANCESettings(MosaicSettings):
     """Zhang et al. 2024, "DANCE: dual-view distribution alignment for dataset condensation"; as its code.
 
     Attributes:
         learning_rate: 0.01 times the images of a class in the paper, so 0.1 for 10.
-        mosaic: images in a row and in a column of each synthetic one.
         pairs: experts whose first and last weights are mixed.
         class_weight: of the cross-entropy of the expert's last weights.
         expert_epochs: how long experts train, if no bank of them is given.
@@ -38,38 +39,38 @@ class DANCESettings(MatchingSettings):
     steps: Count = 10_000
     learning_rate: Positive = 0.1
     real_batch: Count = 128
-    mosaic: Count = 2
     pairs: Count = 5
     class_weight: NotNegative = 1.0
     expert_epochs: Annotated[Count, Unless(BANK, True)] = 60
-
-    def operations(self, allowed: Sequence[str]) -> list[str]:
-        """Color, crop and cutout."""
-        return [name for name in ("color", "crop", "cutout") if name in allowed]
 
     def images_per_step(self, classes: int, records: int, *, live: bool) -> float:
         """Those of both passes."""
         return super().images_per_step(classes, records, live=live) + 3 * classes * records
 
 
-def build(problem: ImageProblem, settings: DANCESettings) -> Condensation:
+def build(
+    problem: ImageProblem,
+    settings: DANCESettings,
+    optimizer: Callable[[Tensor], Optimizer] | None = None,
+    beside: Sequence[Learnable] = (),
+) -> Condensation:
     """At each step, match class after class under a mixed network, then calibrate class after class.
+
+    The optimiser is SGD, if there is no other. What is learned `beside` the images is part of the distance.
 
     S_c <- S_c - rate * gradient of D(phi_l(A(T_c)), phi_l(A(S_c))),  phi_l = l * first + (1 - l) * last
     S_c <- S_c - rate * gradient of class_weight * CE(last(A(S_c)), c)
     """
-    operations = settings.operations(problem.source.augmentation)
     one_by_one = [[label] for label in range(problem.classes)]
 
     def targets(
         encoders: InterpolatedEncoders, objective: Objective, real_batch: int, purpose: str
     ) -> LiveTargets:
-        real = RealImages(
-            problem, real_batch, one_by_one, lambda draws: draw_several(operations, draws), purpose
-        )
+        real = RealImages(problem, real_batch, one_by_one, several(problem, settings), purpose)
         return LiveTargets(encoders, real, objective, problem.seed)
 
-    synthetic = SyntheticImages(problem, settings, settings.mosaic)
+    synthetic = SyntheticImages(problem, settings, settings.mosaic, optimizer=optimizer)
+    synthetic.learnables = [*synthetic.learnables, *beside]
     mixed = InterpolatedEncoders(problem, settings.network, settings.pairs)
     last = InterpolatedEncoders(problem, settings.network, settings.pairs, Logits, last=True)
     match = FeatureMatching(problem.distance, synthetic.counts)

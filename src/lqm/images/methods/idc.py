@@ -1,15 +1,12 @@
 """IDC: gradient matching of mosaics, under networks that train on the real images between the updates."""
 
-from collections.abc import Sequence
-
 from pydantic.dataclasses import dataclass
 
-from lqm.images.augment import draw_several
 from lqm.images.experts import ExpertSettings
 from lqm.images.methods.gradients import GradientDistance
-from lqm.images.methods.settings import MatchingSettings
+from lqm.images.methods.settings import MosaicSettings
 from lqm.images.problem import ImageProblem
-from lqm.images.real import RealImages
+from lqm.images.real import RealImages, several
 from lqm.images.synthetic import SyntheticImages
 from lqm.images.trained import TrainedOnReal
 from lqm.methods.condensation import Condensation, Pass
@@ -20,14 +17,13 @@ from lqm.utils.settings import Count, Positive, Share
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
-class IDCSettings(MatchingSettings):
+class IDCSettings(MosaicSettings):
     """Kim et al. 2022, "Dataset condensation via efficient synthetic-data parameterization"; as its code.
 
     Attributes:
         steps: networks, each of which gives every class several updates.
         learning_rate: 0.0005 times the images of a class in the paper, so 0.005 for 10.
         outer: updates of each class under one network.
-        mosaic: images in a row and in a column of each synthetic one.
         synthetic_batch: cells of a class in an update, drawn at random if it has more.
         gradient_distance: squared differences of the weights of convolutions, absolute ones for MNIST.
         train_images: real images that the network learns from between two updates.
@@ -39,16 +35,11 @@ class IDCSettings(MatchingSettings):
     learning_rate: Positive = 0.005
     real_batch: Count = 64
     outer: Count = 100
-    mosaic: Count = 2
     synthetic_batch: Count = 128
     gradient_distance: GradientDistance = "conv-squared"
     train_images: Count = 2_000
     train_batch: Count = 64
     cutmix: Share = 0.5
-
-    def operations(self, allowed: Sequence[str]) -> list[str]:
-        """Color, crop and cutout."""
-        return [name for name in ("color", "crop", "cutout") if name in allowed]
 
     def images_per_step(self, classes: int, records: int, *, live: bool) -> float:
         """Those that are differentiated once: real ones, as are those that the network learns from."""
@@ -73,9 +64,8 @@ def build(problem: ImageProblem, settings: IDCSettings) -> Condensation:
         cutmix=settings.cutmix,
     )
     encoders = TrainedOnReal(problem, learning, rounds=settings.outer, images=settings.train_images)
-    operations = settings.operations(problem.source.augmentation)
     one_by_one = [[label] for label in range(problem.classes)]
-    real = RealImages(problem, settings.real_batch, one_by_one, lambda draws: draw_several(operations, draws))
+    real = RealImages(problem, settings.real_batch, one_by_one, several(problem, settings))
     objective = GradientMatching(settings.gradient_distance)
     targets = LiveTargets(encoders, real, objective, problem.seed, rounds=settings.outer)
     synthetic = SyntheticImages(problem, settings, settings.mosaic, at_most=settings.synthetic_batch)

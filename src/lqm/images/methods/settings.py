@@ -52,3 +52,18 @@ class MatchingSettings:
             live: whether real images are looked at, not a sketch of them.
         """
         return classes * ((self.real_batch if live else 0) + 3 * records)
+
+
+@dataclass(frozen=True, config={"extra": "forbid"})
+class MosaicSettings(MatchingSettings):
+    """What the methods are told that learn mosaics under several operations at once.
+
+    Attributes:
+        mosaic: images in a row and in a column of each synthetic one.
+    """
+
+    mosaic: Count = 2
+
+    def operations(self, allowed: Sequence[str]) -> list[str]:
+        """Color, crop and cutout."""
+        return [name for name in ("color", "crop", "cutout") if name in allowed]
