@@ -100,7 +100,7 @@ def test_help_does_not_wait_for_torch():
     [
         ("condens digits", "'condens'.*'condense'"),
         ("condense digit", "'digit'.*'digits'"),
-        ("condense digits --method md", "'md'.*'dm'"),
+        ("condense digits --method idd", "'idd'.*'idm'"),
         ("condense digits --distance lqn", "'lqn'.*'lqm'"),
         ("condense digits --set step=5", "'step'.*'steps'"),
         ("condense digits --set steps", "'steps'.*name=value"),

@@ -173,6 +173,30 @@ IMAGES = {
         "network": CONVNET,
         "mosaic": 2,
     },
+    # Zhang et al., AAAI 2024; its rate belongs to a loss of another scale.
+    "m3d": {
+        "steps": 10_000,
+        "momentum": 0.5,
+        "real_batch": 128,
+        "network": CONVNET,
+        "mosaic": 2,
+        "kept": 5,
+        "synthetic_batch": 200,
+    },
+    # Wang et al., CVPR 2025.
+    "ncfm": {
+        "steps": 20_000,
+        "learning_rate": 0.001,
+        "weight_decay": 5e-4,
+        "optimizer": "adamw",
+        "real_batch": 1024,
+        "network": CONVNET,
+        "mosaic": 2,
+        "pairs": 20,
+        "class_weight": 1.0,
+        "sampler": "normal",
+        "sampler_rate": 1e-3,
+    },
 }
 
 UNAPPLIED = Differs(

@@ -56,7 +56,7 @@ PAIRS = [
 ]
 
 # Methods that are others' with other settings: what takes seconds is tried with them by `make slow`.
-KIN = ("dsa", "dcc", "dsac", "cafe-dsa", "ftd", "tesla", "k-centre", "k-means")
+KIN = ("dsa", "dcc", "dsac", "cafe-dsa", "ftd", "tesla", "ncfm", "k-centre", "k-means")
 
 
 def without_kin(cases):

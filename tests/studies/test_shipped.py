@@ -9,6 +9,7 @@ import pytest
 from lqm.api.cells import Place, check_cell
 from lqm.api.study_banks import bank_request
 from lqm.distances import DISTANCES
+from lqm.distances.named import named_distance
 from lqm.graphs.evaluation import NODES
 from lqm.graphs.sources import GRAPHS as MADE
 from lqm.images.evaluation import IMAGES
@@ -26,9 +27,10 @@ NAMES = (
     "inits",
     "lengths",
     "paper-cells",
+    "shape",
     "transfer",
 )
-BOTH = [(name, scale) for name in NAMES for scale in ("cpu", "paper")]
+BOTH = [*((name, scale) for name in NAMES for scale in ("cpu", "paper")), ("shape", "choose")]
 # Graphs that users have as files.
 FILES = (
     "cora70_rebuilt",
@@ -41,6 +43,8 @@ FILES = (
     "pubmed",
     "dblp",
     "blogcatalog",
+    "acm",
+    "amazon_photo",
 )
 
 
@@ -63,7 +67,8 @@ def test_all_that_a_study_names_is_there(name, scale, tmp_path, folder_of_data):
     place = Place(tmp_path / "study")
     study = load_study(name, scale)
     cells = {(cell.options["source"], cell.options["method"], cell.stream): cell for cell in study.cells}
-    assert {cell.axes["distance"] for cell in study.cells if "distance" in cell.axes} <= {*DISTANCES}
+    for distance in {cell.axes["distance"] for cell in study.cells if "distance" in cell.axes}:
+        assert named_distance(distance).name.partition(":")[0] in DISTANCES
     for (source, method, _), cell in cells.items():
         assert source in {*SOURCES, *MADE, *FILES}
         check_cell(cell, place)

@@ -84,14 +84,14 @@ class CondenseRequest(ComputeRequest):
 
     Attributes:
         out: Folder for the run, else one in runs/.
-        method: dm (default), datadam, idm, dance, cafe, cafe-dsa, dc, dsa, dcc, dsac, idc, mtt, ftd, tesla,
-            datm; tables: dm; graphs: cat (default), puma; real: random, herding, k-centre, k-means.
+        method: dm (default), datadam, idm, m3d, dance, ncfm, cafe, cafe-dsa, dc, dsa, dcc, dsac, idc, mtt,
+            ftd, tesla, datm; tables: dm; graphs: cat (default), puma; real: random, herding, k-centre, k-means.
         distance: lqm (default), mean, ...; another word lists them.
         per_class: Synthetic images or rows of each class (default 10).
         budget: Synthetic nodes, or their share of the nodes (default 1%).
         recipe: By name, such as paper; see `lqm recipes`.
         sketch: What `lqm sketch` made, in place of the data.
-        experts: Of `lqm experts`, for dance, mtt and its kin.
+        experts: Of `lqm experts`, for dance, ncfm, mtt and its kin.
         network: Such as convnet:width=64; in Python, a function.
         settings: Settings of the method that differ from the recipe and the paper's defaults.
         seed: Everything random follows from it.
