@@ -30,7 +30,7 @@ NAMES = (
     "shape",
     "transfer",
 )
-BOTH = [*((name, scale) for name in NAMES for scale in ("cpu", "paper")), ("shape", "choose")]
+BOTH = [*((name, scale) for name in NAMES for scale in ("cpu", "paper")), ("shape", "choose"), ("shape", "why")]
 # Graphs that users have as files.
 FILES = (
     "cora70_rebuilt",
