@@ -6,8 +6,8 @@ import torch
 
 from lqm.distances import DISTANCES
 from lqm.distances.levels import cramer_von_mises_levels
-from lqm.distances.named import named_distance
 from lqm.distances.shape import Shape
+from lqm.methods.named_distance import named_distance
 from lqm.utils.errors import ConfigError
 
 

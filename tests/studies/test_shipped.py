@@ -9,11 +9,11 @@ import pytest
 from lqm.api.cells import Place, check_cell
 from lqm.api.study_banks import bank_request
 from lqm.distances import DISTANCES
-from lqm.distances.named import named_distance
 from lqm.graphs.evaluation import NODES
 from lqm.graphs.sources import GRAPHS as MADE
 from lqm.images.evaluation import IMAGES
 from lqm.images.sources import SOURCES
+from lqm.methods.named_distance import named_distance
 from lqm.recipes import GRAPHS, load_recipes, paper_recipe
 from lqm.studies.files import load_study, study_names
 
@@ -30,7 +30,12 @@ NAMES = (
     "shape",
     "transfer",
 )
-BOTH = [*((name, scale) for name in NAMES for scale in ("cpu", "paper")), ("shape", "choose"), ("shape", "why")]
+BOTH = [(name, scale) for name in NAMES for scale in ("cpu", "paper")]
+BOTH += [("shape", "choose"), ("shape", "why")]
+    *((name, scale) for name in NAMES for scale in ("cpu", "paper")),
+    ("shape", "choose"),
+    ("shape", "why"),
+]
 # Graphs that users have as files.
 FILES = (
     "cora70_rebuilt",

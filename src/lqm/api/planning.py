@@ -18,10 +18,10 @@ from lqm.banks import (
     sketched_settings,
 )
 from lqm.distances import Distance
-from lqm.distances.named import named_distance
 from lqm.engine import environment, recorded
 from lqm.methods.condensation import Condensation
 from lqm.methods.domain import Choices
+from lqm.methods.named_distance import named_distance
 from lqm.methods.plan import Plan, as_text, distance_for, distance_record, titled
 from lqm.utils.effects import BANK, effective
 from lqm.utils.memory import memory_for, memory_for_reading

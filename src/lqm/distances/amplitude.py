@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F  # noqa: N812
+from pydantic import NonNegativeFloat, PositiveInt
 from torch import Tensor
 
 from lqm.distances.distance import Target
 from lqm.distances.spread import mean_squared_distance
-from lqm.utils.settings import Count, NotNegative
 
 # Below which a difference counts as none: a root has no slope at 0.
 _LEAST = 1e-12
@@ -24,9 +24,9 @@ class AmplitudePhase:
     """
 
     name: str = "ncfm"
-    frequencies: Count = 1024
-    amplitude: NotNegative = 0.5
-    phase: NotNegative = 0.5
+    frequencies: PositiveInt = 1024
+    amplitude: NonNegativeFloat = 0.5
+    phase: NonNegativeFloat = 0.5
 
     def target(self, real: Tensor, k: int, generator: torch.Generator | None = None) -> Target:
         """The frequencies [F, P], the scale [...], and the real side's two parts [..., P]."""

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import torch
+from pydantic import NonNegativeFloat
 from torch import Tensor
 
 from lqm.distances.distance import Needs, Target
 from lqm.distances.quantile import Quantile
 from lqm.distances.quantiles import sorted_records
 from lqm.distances.wasserstein import Wasserstein
-from lqm.utils.settings import NotNegative
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Shape:
     """
 
     name: str = "shape"
-    weight: NotNegative = 3.0
+    weight: NonNegativeFloat = 3.0
     aim: Literal["quantiles", "bins"] = "quantiles"
     needs: ClassVar[Needs] = "mean and shape"
 

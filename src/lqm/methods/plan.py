@@ -11,10 +11,10 @@ import numpy as np
 
 from lqm.condensed import CondensedSet
 from lqm.distances import DISTANCES, Distance
-from lqm.distances.named import named_distance
 from lqm.engine import Config, Method, Metrics, RunFolder, run
 from lqm.engine.forecast import begin_peak, peak_memory
 from lqm.engine.loop import PeriodicEvaluation
+from lqm.methods.named_distance import named_distance
 from lqm.utils.errors import ConfigError
 from lqm.utils.log import warn
 

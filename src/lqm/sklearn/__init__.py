@@ -23,8 +23,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lqm.condensed import CondensedTable
 from lqm.distances import DISTANCES, Distance
-from lqm.distances.named import named_distance
 from lqm.engine import resolve_device, run
+from lqm.methods.named_distance import named_distance
 from lqm.methods.plan import distance_for
 from lqm.recipes import TABLES, chosen_recipe
 from lqm.sklearn.conventions import (
