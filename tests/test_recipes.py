@@ -13,10 +13,10 @@ from lqm.images.sources.idx_sets import IDX_SETS
 from lqm.recipes import (
     GRAPHS,
     TABLES,
+    called_recipe,
     fitting_recipe,
     load_recipes,
     named_recipe,
-    paper_recipe,
     recipe_sources,
 )
 from lqm.tabular.evaluation import PROTOCOLS as TABLE_PROTOCOLS
@@ -105,7 +105,7 @@ def test_ones_own_images_have_the_papers_settings_for_cifar10():
 
 
 def exact_settings(source, method, per_class):
-    recipe = paper_recipe(source, method, per_class)
+    recipe = called_recipe(source, "paper", method, per_class)
     return recipe.name, recipe.protocol, make_settings(METHODS[method].settings, recipe.settings)
 
 
@@ -157,22 +157,24 @@ def test_paper_is_never_chosen_unless_it_is_asked_for():
 
 
 def test_paper_of_a_budget_between_two_is_that_of_the_smaller():
-    names = [paper_recipe("cifar10", "idm", per_class).name for per_class in (1, 9, 49, 50)]
+    names = [called_recipe("cifar10", "paper", "idm", per_class).name for per_class in (1, 9, 49, 50)]
     assert names == ["idm-1-paper", "idm-1-paper", "idm-10-paper", "idm-50-paper"]
 
 
 def test_where_there_is_no_paper_a_sentence_says_where_there_is(digits):
     with pytest.raises(ConfigError, match=r"cifar10 .*'paper'.*'dc'.* for dm, datadam, idm, dsa"):
-        paper_recipe("cifar10", "dc", 10)
-    with pytest.raises(ConfigError, match=r"images of your own .*'idm'.*cifar10, cifar100, tinyimagenet"):
-        paper_recipe("own", "idm", 10)
+        called_recipe("cifar10", "paper", "dc", 10)
+    with pytest.raises(
+        ConfigError, match=r"images of your own .*'idm'.*cifar10, cifar100, a graph, tinyimagenet"
+    ):
+        called_recipe("own", "paper", "idm", 10)
     with pytest.raises(ConfigError, match=r"digits .*'paper'.*'dm'"):
         lqm.condense(digits, recipe="paper", show_progress=False)
 
 
 def test_paper_of_a_graph_has_settings_for_all_but_those_that_need_their_own():
     def steps(method, graph):
-        return paper_recipe(GRAPHS, method, graph=graph).settings["steps"]
+        return called_recipe(GRAPHS, "paper", method, graph=graph).settings["steps"]
 
     assert (steps("cat", "cora"), steps("cat", "corafull"), steps("puma", "corafull")) == (3000, 5000, 100)
 

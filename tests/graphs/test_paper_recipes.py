@@ -10,7 +10,7 @@ import torch
 import lqm
 from lqm.graphs.domain import graph_recipe
 from lqm.graphs.methods.cat import CaTSettings, PUMASettings
-from lqm.recipes import load_recipes, paper_recipe
+from lqm.recipes import called_recipe, load_recipes
 from lqm.utils.errors import ConfigError
 
 
@@ -22,8 +22,8 @@ def test_paper_names_every_setting_so_that_no_default_can_change_it(method, kind
 
 
 def test_corafull_has_5000_encoders():
-    assert paper_recipe("graphs", "cat", graph="corafull").settings["steps"] == 5000
-    assert paper_recipe("graphs", "cat", graph="cora").settings["steps"] == 3000
+    assert called_recipe("graphs", "paper", "cat", graph="corafull").settings["steps"] == 5000
+    assert called_recipe("graphs", "paper", "cat", graph="cora").settings["steps"] == 3000
 
 
 def test_a_set_by_the_papers_recipe_is_one_by_its_settings():

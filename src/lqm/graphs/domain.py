@@ -21,8 +21,8 @@ from lqm.graphs.sources import GRAPHS as NAMES
 from lqm.graphs.sources import GraphSource, is_graph, load_graph
 from lqm.graphs.stream import check_features, make_stream
 from lqm.methods.domain import Choices, Domain, Prepared
+from lqm.recipes import BEST, PAPER, Recipe, called_recipe, named_recipe
 from lqm.recipes import GRAPHS as RECIPES
-from lqm.recipes import PAPER, Recipe, named_recipe, paper_recipe
 from lqm.utils.errors import ConfigError
 
 _DEFAULT_BUDGET, _PROTOCOL = "1%", "cat-500"
@@ -70,14 +70,14 @@ def _recipe(
 
 
 def graph_recipe(source: GraphSource, name: str, method: str | None) -> Recipe:
-    """The recipe of that name; `paper` is that of the method, and of the graph if it has one of its own.
+    """The recipe of that name; `paper` and `best` are those of the method, or of the graph if it has one.
 
     Raises:
         ConfigError: if there is none, or it is for another method.
     """
-    if name == PAPER:
+    if name in (PAPER, BEST):
         plain = "".join(filter(str.isalnum, source.name.lower()))
-        return paper_recipe(RECIPES, method or "cat", graph=plain)
+        return called_recipe(RECIPES, name, method or "cat", graph=plain)
     return named_recipe(RECIPES, name, method)
 
 

@@ -3,7 +3,8 @@
 An entry's `settings` are those of the paper where they differ from the method's defaults. Two variants of it
 are recipes of their own: `cpu` says what differs where two cores are to finish in minutes (the name ends in
 `-cpu`), `exact` what differs where the original is to be restored in every detail (`-paper`). What the file
-says of a method as a whole holds for all of its entries.
+says of a method as a whole holds for all of its entries. A name that ends in `-best` is of what was chosen on
+validation records, beyond what a paper has.
 """
 
 import tomllib
@@ -16,8 +17,10 @@ from typing import Any
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
 
-# The recipes for graphs and for tables, and the name that stands for the exact recipe of a method and budget.
-GRAPHS, TABLES, PAPER = "graphs", "tables", "paper"
+# The recipes for graphs and for tables.
+GRAPHS, TABLES = "graphs", "tables"
+# Names that stand for a recipe of the method and budget: as in the original, or better than it.
+PAPER, BEST = "paper", "best"
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,11 @@ class Recipe:
     def exact(self) -> bool:
         """Whether this restores the original in every detail."""
         return self.name.endswith(f"-{PAPER}")
+
+    @property
+    def best(self) -> bool:
+        """Whether this goes beyond the original."""
+        return self.name.endswith(f"-{BEST}")
 
 
 @cache
@@ -100,12 +108,13 @@ def chosen_recipe(
     Raises:
         ConfigError: if there is none of that name, or it is for another method or budget.
     """
-    if name is not None and name != PAPER:
+    if name not in (None, PAPER, BEST):
         return named_recipe(source, name, method, per_class)
     method, wanted = method or "dm", 10 if per_class is None else per_class
-    fitting = (
-        paper_recipe(source, method, wanted) if name else fitting_recipe(source, method, wanted, cpu=cpu)
-    )
+    if name is None:
+        fitting = fitting_recipe(source, method, wanted, cpu=cpu)
+    else:
+        fitting = called_recipe(source, name, method, wanted)
     return replace(fitting, per_class=wanted)
 
 
@@ -130,7 +139,7 @@ def fitting_recipe(source: str, method: str, per_class: int, *, cpu: bool) -> Re
 
     On a CPU it is the `cpu` scale where there is one. A method without a recipe has its defaults.
     """
-    known = [recipe for recipe in load_recipes(source).values() if not recipe.exact]
+    known = [recipe for recipe in load_recipes(source).values() if not (recipe.exact or recipe.best)]
     own = [recipe for recipe in known if recipe.method == method]
     fitting = [recipe for recipe in own if recipe.cpu == cpu] or own
     if not fitting:
@@ -139,11 +148,12 @@ def fitting_recipe(source: str, method: str, per_class: int, *, cpu: bool) -> Re
     return _nearest(fitting, per_class)
 
 
-def paper_recipe(source: str, method: str, per_class: int = 0, graph: str = "") -> Recipe:
-    """The recipe that restores the original, chosen among the budgets as by `fitting_recipe`.
+def called_recipe(source: str, called: str, method: str, per_class: int = 0, graph: str = "") -> Recipe:
+    """The recipe `paper` or `best` of a method, chosen among the budgets as by `fitting_recipe`.
 
     Args:
         source: the file of recipes.
+        called: which of the two.
         method: its name.
         per_class: images of each class, for images.
         graph: the name of the graph, for graphs: some need settings of their own.
@@ -151,7 +161,7 @@ def paper_recipe(source: str, method: str, per_class: int = 0, graph: str = "") 
     Raises:
         ConfigError: if there is none, with what there is.
     """
-    known = [recipe for recipe in load_recipes(source).values() if recipe.exact]
+    known = _all_called(source, called)
     own = [recipe for recipe in known if recipe.method == method and recipe.graph in ("", graph)]
     fitting = [recipe for recipe in own if recipe.graph == graph] or own
     if fitting:
@@ -159,24 +169,21 @@ def paper_recipe(source: str, method: str, per_class: int = 0, graph: str = "") 
     if known:
         able = f"it has one for {', '.join(dict.fromkeys(recipe.method for recipe in known))}"
     else:
-        able = f"there are some for {', '.join(_sources_with_papers())}"
+        others = [_in_words(other) for other in recipe_sources() if _all_called(other, called)]
+        able = f"there are some for {', '.join(others)}"
     raise ConfigError(
-        f"{_in_words(source)} has no recipe '{PAPER}' for method '{method}'; {able}, or leave the recipe out"
+        f"{_in_words(source)} has no recipe '{called}' for method '{method}'; {able}, or leave the recipe out"
     )
+
+
+def _all_called(source: str, called: str) -> list[Recipe]:
+    return [recipe for recipe in load_recipes(source).values() if recipe.name.endswith(f"-{called}")]
 
 
 def _nearest(recipes: list[Recipe], per_class: int) -> Recipe:
     """The recipe of the largest budget that is not above, or else of the smallest."""
     ordered = sorted(recipes, key=lambda recipe: recipe.per_class)
     return ([recipe for recipe in ordered if recipe.per_class <= per_class] or ordered[:1])[-1]
-
-
-def _sources_with_papers() -> list[str]:
-    return [
-        source
-        for source in recipe_sources()
-        if source != GRAPHS and any(recipe.exact for recipe in load_recipes(source).values())
-    ]
 
 
 def _in_words(source: str) -> str:
