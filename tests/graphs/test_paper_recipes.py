@@ -1,4 +1,4 @@
-"""The papers' settings of graphs, by name."""
+"""The papers' settings of graphs, and better ones, by name."""
 
 import shutil
 from dataclasses import asdict, replace
@@ -10,6 +10,7 @@ import torch
 import lqm
 from lqm.graphs.domain import graph_recipe
 from lqm.graphs.methods.cat import CaTSettings, PUMASettings
+from lqm.graphs.networks import Inputs, make_network
 from lqm.recipes import called_recipe, load_recipes
 from lqm.utils.errors import ConfigError
 
@@ -49,6 +50,46 @@ def test_a_stream_by_the_papers_recipe_is_one_by_its_settings():
     )
     assert found.config == expected.config
     assert torch.equal(found.matrices.nan_to_num(), expected.matrices.nan_to_num())
+
+
+def test_best_is_what_the_defaults_are_by_networks_without_biases():
+    condensed, usual = (
+        lqm.condense("digits-knn", budget=12, show_progress=False, settings={"steps": 2}, **given)
+        for given in ({"recipe": "best"}, {})
+    )
+    assert torch.equal(condensed.features, usual.features)
+    assert condensed.manifest["recipe"] == "cat-best"
+    found = lqm.evaluate(condensed, repeats=1, baselines=(), show_progress=False)
+    assert found.protocol.name == "unbiased-500"
+    assert found.protocol.network == "gcn:bias=false"
+
+
+def test_a_stream_by_best_has_a_classifier_without_biases():
+    stream = lqm.continual(
+        "digits-knn",
+        budget=4,
+        recipe="best",
+        repeats=1,
+        settings={"steps": 2, "epochs": 2},
+        show_progress=False,
+    )
+    assert stream.config["settings"]["classifier"] == "gcn:width=256:depth=2:bias=false"
+
+
+def test_without_biases_a_prediction_does_not_mind_the_lengths_of_features():
+    """Which is why a network that has learned from nodes without edges can be tested with them."""
+    graph = lqm.load_graph("synthetic:nodes=60,classes=3").graph
+    for spec, same in (("gcn:bias=false", True), ("gcn", False)):
+        torch.manual_seed(0)
+        network = make_network(spec, graph.width, 3)
+        for name, part in network.named_parameters():
+            if "bias" in name:
+                torch.nn.init.normal_(part)
+        long, short = (
+            network(Inputs(scale * graph.features, graph.adjacency, torch.device("cpu"))).argmax(dim=1)
+            for scale in (1_000, 0.01)
+        )
+        assert torch.equal(long, short) == same
 
 
 @pytest.mark.parametrize("learn", [lqm.condense, lqm.continual])

@@ -19,6 +19,7 @@ from lqm.studies.files import load_study, study_names
 
 NAMES = (
     "ablation",
+    "biases",
     "budgets",
     "families",
     "graphs",
@@ -34,6 +35,7 @@ SCALES = [
     *((name, scale) for name in NAMES for scale in ("cpu", "paper")),
     ("shape", "choose"),
     ("shape", "why"),
+    ("biases", "choose"),
 ]
 # Graphs that users have as files.
 FILES = (
@@ -49,6 +51,7 @@ FILES = (
     "blogcatalog",
     "acm",
     "amazon_photo",
+    "facebook_pages",
 )
 
 

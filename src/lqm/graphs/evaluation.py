@@ -51,6 +51,7 @@ PROTOCOLS = {
     protocol.name: protocol
     for protocol in (
         GraphProtocol("cat-500", epochs=500, networks=5),
+        GraphProtocol("unbiased-500", network="gcn:bias=false", epochs=500, networks=5),
         GraphProtocol("graph-quick", epochs=200, networks=3, full_networks=1, learning_rate=0.01),
     )
 }

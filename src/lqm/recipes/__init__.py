@@ -34,6 +34,7 @@ class Recipe:
         paper: the accuracy in percent that the papers report, by distance.
         cost: what it takes on two cores, about.
         graph: the name of the one graph that it is for; for all others if there is none.
+        stream: of a graph in a stream of tasks, how its classifier differs from the defaults.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Recipe:
     paper: dict[str, float] = field(default_factory=dict)
     cost: str = ""
     graph: str = ""
+    stream: dict[str, Any] = field(default_factory=dict)
 
     @property
     def cpu(self) -> bool:
