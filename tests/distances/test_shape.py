@@ -78,6 +78,7 @@ def test_gradients_are_those_of_finite_differences(samples):
     [
         ("shape:weight=-1", "weight of shape is '-1'"),
         ("shape:weight=nan", "weight of shape is 'nan'"),
+        ("shape:weight=inf", "weight of shape is 'inf'"),
         ("shape:aim=means", "'means'.*'quantiles'|quantiles"),
         ("shape:wieght=3", "'wieght'.*'weight'"),
         ("shape:3", "'3' is no option of distance 'shape'"),

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F  # noqa: N812
-from pydantic import NonNegativeFloat, PositiveInt
+from pydantic import PositiveInt
 from torch import Tensor
 
-from lqm.distances.distance import Target
+from lqm.distances.distance import Target, Weight
 from lqm.distances.spread import mean_squared_distance
 
 # Below which a difference counts as none: a root has no slope at 0.
@@ -25,8 +25,8 @@ class AmplitudePhase:
 
     name: str = "ncfm"
     frequencies: PositiveInt = 1024
-    amplitude: NonNegativeFloat = 0.5
-    phase: NonNegativeFloat = 0.5
+    amplitude: Weight = 0.5
+    phase: Weight = 0.5
 
     def target(self, real: Tensor, k: int, generator: torch.Generator | None = None) -> Target:
         """The frequencies [F, P], the scale [...], and the real side's two parts [..., P]."""

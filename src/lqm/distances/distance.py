@@ -1,11 +1,13 @@
 """What a distance is: two halves, of which only the second is differentiated."""
 
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 import torch
+from pydantic import Field
 from torch import Tensor
 
 Target = tuple[Tensor, ...]
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Needs = Literal["mean", "quantiles", "mean and shape", "records"]
 
 

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import torch
-from pydantic import NonNegativeFloat
 from torch import Tensor
 
-from lqm.distances.distance import Needs, Target
+from lqm.distances.distance import Needs, Target, Weight
 from lqm.distances.quantile import Quantile
 from lqm.distances.quantiles import sorted_records
 from lqm.distances.wasserstein import Wasserstein
@@ -26,7 +25,7 @@ class Shape:
     """
 
     name: str = "shape"
-    weight: NonNegativeFloat = 3.0
+    weight: Weight = 3.0
     aim: Literal["quantiles", "bins"] = "quantiles"
     needs: ClassVar[Needs] = "mean and shape"
 
