@@ -67,7 +67,7 @@ class Whitened:
 
 @dataclass(frozen=True)
 class Discriminating:
-    """Features that vary little within the class weigh more: by v / (variance + v), v the mean variance."""
+    """Features that vary little within the class weigh more: by 2 v / (variance + v), v the mean variance."""
 
     name: str
     within: Distance

@@ -65,6 +65,12 @@ def test_a_method_that_trains_its_own_experts(dry):
     assert "mtt: 10 records of 10 classes after 3 steps, in m" in printed
 
 
+def test_experts_whose_rate_falls_along_their_epochs(dry):
+    words = ("--set", "network=convnet:width=4:depth=2", "--set", "steps=2", "--set", "pairs=1", "--out", "m")
+    printed = dry("condense", "digits", "--method", "dance", "--per-class", 1, *words)
+    assert "dance + lqm: 10 records of 10 classes after 2 steps, in m" in printed
+
+
 class Steps:
     """A method whose steps take the time of a clock: every tenth waits for another process."""
 

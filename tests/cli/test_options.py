@@ -44,6 +44,30 @@ def test_a_record_makes_the_same_run_again(type_in, tmp_path):
     assert made(tmp_path / "again") == made(tmp_path / "run") != set()
 
 
+@pytest.mark.parametrize("called", ["paper", "best"])
+def test_a_record_keeps_the_recipe_by_which_a_set_is_evaluated(type_in, tmp_path, called):
+    words = ("digits-knn", "--budget", 10, "--recipe", called, "--set", "steps=2", "--set", "width=8")
+    assert type_in("condense", *words, "--out", tmp_path / "run", "--quiet")[0] == 0
+    again = ("condense", "--config", tmp_path / "run" / "run.json", "--out", tmp_path / "again", "--quiet")
+    assert type_in(*again)[0] == 0
+    manifests = [json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("run", "again")]
+    assert manifests[0]["recipe"] == manifests[1]["recipe"] == f"cat-{called}"
+    assert manifests[0]["evaluation"] == manifests[1]["evaluation"]
+
+
+@pytest.mark.parametrize("name", [3, None, "shape:weight=-1"])
+def test_a_record_whose_distance_has_no_name_here_is_one_sentence(type_in, tmp_path, name):
+    words = ("condense", "digits", "--per-class", 1, *TINY, "--out", tmp_path / "run", "--quiet")
+    assert type_in(*words)[0] == 0
+    path = tmp_path / "run" / "run.json"
+    record = json.loads(path.read_text())
+    record["config"]["distance"] = {"name": name}
+    path.write_text(json.dumps(record))
+    code, _, error = type_in("condense", "--config", path, "--out", tmp_path / "again")
+    assert code
+    assert "was made in Python" in error
+
+
 @pytest.mark.parametrize(
     ("content", "named"),
     [

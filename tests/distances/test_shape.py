@@ -79,6 +79,10 @@ def test_gradients_are_those_of_finite_differences(samples):
         ("shape:weight=-1", "weight of shape is '-1'"),
         ("shape:weight=nan", "weight of shape is 'nan'"),
         ("shape:weight=inf", "weight of shape is 'inf'"),
+        ("shape:weight=1e39", "weight of shape is '1e39'"),
+        ("ncfm:amplitude=0:phase=0", "both 0"),
+        ("ncfm:frequencies=99999999999", "frequencies of ncfm"),
+        ("kernel:bandwidths=a,b", "bandwidths of kernel is 'a,b'"),
         ("shape:aim=means", "'means'.*'quantiles'|quantiles"),
         ("shape:wieght=3", "'wieght'.*'weight'"),
         ("shape:3", "'3' is no option of distance 'shape'"),
@@ -96,3 +100,12 @@ def test_the_name_has_the_options_and_names_the_same_distance_again():
     assert (found.name, found.frequencies) == ("characteristic:frequencies=64", 64)
     assert named_distance(found.name) == found
     assert named_distance("lqm") is DISTANCES["lqm"]
+    assert named_distance("lqm:weighted=true:statistic=anderson-darling").name == (
+        "lqm:statistic=anderson-darling:weighted=true"
+    )
+    wide = named_distance("kernel:bandwidths=1,2")
+    assert (wide.name, wide.bandwidths) == ("kernel:bandwidths=1.0,2.0", (1.0, 2.0))
+
+
+def test_an_option_at_its_default_is_no_part_of_the_name():
+    assert named_distance("shape:weight=3") == DISTANCES["shape"]

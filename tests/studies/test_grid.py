@@ -157,6 +157,7 @@ def test_an_unknown_scale_study_or_file_is_refused_with_what_there_is(tmp_path):
         ("sketch = { settings = 3 }", r"sketch\.settings"),
         ("networks = [{ a = 1 }]", "networks"),
         ("validation = 'yes'", "validation"),
+        ("validation = true\ntune = { steps = [1, 2] }", "leave one of them out"),
     ],
 )
 def test_a_value_of_another_kind_is_named_with_what_would_be_right(line, named):

@@ -73,7 +73,17 @@ def test_what_is_chosen_by_looks_at_validation_records_and_says_so(tmp_path):
     path.write_text(path.read_text() + "validation = true\n")
     (apart,) = lqm.study(path, out=tmp_path / "apart", only=only, show_progress=False).lines
     assert apart.scores != usual.scores
-    assert apart.protocol == f"{usual.protocol}, on validation records"
+    assert apart.protocol == f"{usual.protocol} on validation records"
+
+
+def test_a_table_of_sets_says_that_they_were_scored_on_validation_records(tmp_path):
+    path = tmp_path / "mini.toml"
+    path.write_text(
+        "[[grid]]\nsource = 'digits'\nmethod = 'random'\nper_class = 1\nprotocol = 'quick-200'\nrepeats = 2\n"
+        "validation = true\n"
+    )
+    found = lqm.study(path, out=tmp_path / "out", show_progress=False)
+    assert "quick-200 on validation records" in found._repr_html_()
 
 
 def test_a_killed_study_resumes_to_the_same_lines(tmp_path):

@@ -104,6 +104,18 @@ def test_a_network_that_evaluated_one_side_alone_compares_nothing():
     assert comparisons(lines) == []
 
 
+def test_streams_are_compared_by_their_classifier_which_names_their_scores():
+    head = StudyHead("biases", "", "cpu", "classifier", "gcn")
+    lines = [
+        line("lqm", seed, 0.5, head=head, axes={"classifier": spec}, scores={spec: (accuracy,)})
+        for spec, accuracies in {"gcn": (0.5, 0.6), "gcn:bias=false": (0.7, 0.9)}.items()
+        for seed, accuracy in enumerate(accuracies)
+    ]
+    (found,) = comparisons(lines)
+    assert found.paired.differences == pytest.approx((0.2, 0.3))
+    assert (found.side, "network" in found.group) == ("gcn:bias=false", False)
+
+
 def test_a_stream_has_average_accuracy_and_backward_transfer():
     lines = [line("lqm", seed, 0.8, transfer=-0.1 - 0.02 * seed) for seed in range(2)]
     (row,) = read_markdown(score_table(lines))

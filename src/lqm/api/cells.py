@@ -143,7 +143,8 @@ def run_cell(cell: Cell, head: StudyHead, place: Place) -> CellLine:
     except Exception as error:  # the line tells it, and the other cells go on
         return failed_line(cell, head, place, sentence_of(error))
     if cell.validation:
-        found["protocol"] += ", on validation records"
+        name, *words = found["protocol"].partition(":")
+        found["protocol"] = "".join([f"{name} on validation records", *words])
     return CellLine(**_asked(cell, head, place), **found)
 
 

@@ -104,7 +104,9 @@ def cost_of_bank(request: SketchRequest | ExpertsRequest, scratch: Path) -> Cost
         pieces: Callable[[int], object] = lambda n: make_sketch(replace(few, encoders=n))  # noqa: E731
     else:
         whole = few.networks * few.epochs
-        pieces = lambda n: train_experts(replace(few, networks=1, epochs=n))  # noqa: E731
+        # A rate that falls along all epochs would keep the first few from being continued.
+        steady = replace(few, networks=1, settings={**(few.settings or {}), "schedule": "constant"})
+        pieces = lambda n: train_experts(replace(steady, epochs=n))  # noqa: E731
     first, made = _seconds(pieces, 1), 1
     each = first
     if first < _LONG:
@@ -140,7 +142,8 @@ def stream_settings(request: ContinualRequest) -> dict[str, Any]:
         field.name: field.default for kind in (method.learning, method.memory) for field in fields(kind)
     }
     if request.recipe:
-        usual |= graph_recipe(GRAPHS.load(request), request.recipe, request.method).settings
+        recipe = graph_recipe(GRAPHS.load(request), request.recipe, request.method)
+        usual |= recipe.settings | recipe.stream
     return {**usual, **(request.settings or {})}
 
 

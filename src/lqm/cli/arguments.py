@@ -43,11 +43,13 @@ def run_folder(source: str, *words: str | None) -> Path:
     Example:
         >>> run_folder("data/cora.npz", "cat", None).as_posix(), run_folder("synthetic:nodes=500").as_posix()
         ('runs/cora-cat', 'runs/synthetic-nodes=500')
+        >>> run_folder("digits", "dm", "shape:weight=3").as_posix()
+        'runs/digits-dm-shape-weight=3'
     """
     path = Path(source)
     word = path.stem if path.exists() or len(path.parts) > 1 else source
-    name = re.sub(r"[^\w.=-]+", "-", word).strip("-.")
-    return Path("runs", "-".join(filter(None, (name, *words))))
+    names = (re.sub(r"[^\w.=-]+", "-", part).strip("-.") for part in (word, *words) if part)
+    return Path("runs", "-".join(names))
 
 
 def only_folders(runs: tuple[Path, ...]) -> list[Path]:

@@ -12,6 +12,7 @@ from lqm.api.requests import CondenseRequest
 from lqm.cli.arguments import Assignments, run_folder, settings_of
 from lqm.cli.lists import Run, runs_of
 from lqm.cli.output import WorkOutput
+from lqm.recipes import CALLED
 from lqm.utils.errors import ArtifactError, ConfigError
 from lqm.utils.log import say
 
@@ -48,7 +49,7 @@ class Condense(WorkOutput, CondenseRequest):
     def __call__(self) -> None:
         """Make all the runs."""
         runs = runs_of(self.per_class, self.budget, self.seed)
-        if self.recipe not in (None, "paper") and len({run.per_class for run in runs}) > 1:
+        if self.recipe not in (None, *CALLED) and len({run.per_class for run in runs}) > 1:
             raise ConfigError(
                 f"recipe '{self.recipe}' is for one per_class, not for {self.per_class}; leave one out"
             )

@@ -8,6 +8,7 @@ from typing import Any
 from lqm.api.domains import DOMAINS
 from lqm.banks import EXPERTS, SKETCH
 from lqm.methods.plan import recorded_distance
+from lqm.recipes import CALLED
 from lqm.utils.errors import ConfigError, LqmError
 from lqm.utils.old_names import current_config
 from lqm.utils.own_files import read_json
@@ -68,15 +69,16 @@ def _kind_of(config: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 def _source_options(
     folder: Path, config: Mapping[str, Any], path: Path, given: Collection[str]
 ) -> dict[str, Any]:
-    """The source and how it was read; a recipe called paper, which says how the set is evaluated."""
+    """The source and how it was read; a recipe called paper or best, which says how the set is evaluated."""
     beside: dict[str, Any] = {}
     for name in ("manifest.json", "result.json"):
         if (folder / name).exists():
             beside = json.loads((folder / name).read_text(encoding="utf-8"))
     options = dict(beside.get("origin") or {"source": config["source"]["name"]})
     options |= noted_places(config["source"].get("fingerprint", ""))
-    if str(beside.get("recipe") or "").endswith("-paper"):
-        options["recipe"] = "paper"
+    called = str(beside.get("recipe") or "").rpartition("-")[2]
+    if called in CALLED:
+        options["recipe"] = called
     named = {name for domain in DOMAINS for name in domain.names}
     source = str(options["source"])
     if "source" not in given and source.partition(":")[0] not in named and not Path(source).exists():
@@ -88,7 +90,7 @@ def _distance(recorded: Mapping[str, Any], path: Path) -> str:
     """The name of a distance; LqmError if it was made in Python."""
     if found := recorded_distance(recorded):
         return found.name
-    raise LqmError(f"the distance '{recorded['name']}' of {path} was made in Python; make the run there")
+    raise LqmError(f"the distance '{recorded.get('name')}' of {path} was made in Python; make the run there")
 
 
 def _counts(kind: str, folder: Path, config: Mapping[str, Any]) -> dict[str, int]:

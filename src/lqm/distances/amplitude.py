@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F  # noqa: N812
-from pydantic import PositiveInt
 from torch import Tensor
 
 from lqm.distances.distance import Target, Weight
@@ -24,9 +23,14 @@ class AmplitudePhase:
     """
 
     name: str = "ncfm"
-    frequencies: PositiveInt = 1024
+    frequencies: int = 1024
     amplitude: Weight = 0.5
     phase: Weight = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse weights by which nothing is compared."""
+        if not self.amplitude + self.phase:
+            raise ValueError("amplitude and phase are both 0; give one of them a weight")
 
     def target(self, real: Tensor, k: int, generator: torch.Generator | None = None) -> Target:
         """The frequencies [F, P], the scale [...], and the real side's two parts [..., P]."""

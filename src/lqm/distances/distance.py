@@ -7,7 +7,7 @@ from pydantic import Field
 from torch import Tensor
 
 Target = tuple[Tensor, ...]
-Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Weight = Annotated[float, Field(ge=0, le=1e30, allow_inf_nan=False)]
 Needs = Literal["mean", "quantiles", "mean and shape", "records"]
 
 

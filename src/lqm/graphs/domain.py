@@ -21,7 +21,7 @@ from lqm.graphs.sources import GRAPHS as NAMES
 from lqm.graphs.sources import GraphSource, is_graph, load_graph
 from lqm.graphs.stream import check_features, make_stream
 from lqm.methods.domain import Choices, Domain, Prepared
-from lqm.recipes import BEST, PAPER, Recipe, called_recipe, named_recipe
+from lqm.recipes import CALLED, Recipe, called_recipe, named_recipe
 from lqm.recipes import GRAPHS as RECIPES
 from lqm.utils.errors import ConfigError
 
@@ -75,7 +75,7 @@ def graph_recipe(source: GraphSource, name: str, method: str | None) -> Recipe:
     Raises:
         ConfigError: if there is none, or it is for another method.
     """
-    if name in (PAPER, BEST):
+    if name in CALLED:
         plain = "".join(filter(str.isalnum, source.name.lower()))
         return called_recipe(RECIPES, name, method or "cat", graph=plain)
     return named_recipe(RECIPES, name, method)

@@ -6,8 +6,9 @@ from functools import partial
 from typing import Any
 
 from lqm.distances import ALIASES, DISTANCES, Distance
+from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
-from lqm.utils.settings import typed_options
+from lqm.utils.settings import spelled, typed_options
 
 
 def named_distance(spec: str) -> Distance:
@@ -19,8 +20,8 @@ def named_distance(spec: str) -> Distance:
     Example:
         >>> named_distance("shape:aim=bins:weight=10")
         Shape(name='shape:weight=10.0:aim=bins', weight=10.0, aim='bins')
-        >>> named_distance("mmd")
-        Mean(name='mean')
+        >>> named_distance("mmd"), named_distance("shape:weight=3")
+        (Mean(name='mean'), Shape(name='shape', weight=3.0, aim='quantiles'))
     """
     name, *words = spec.split(":")
     name = ALIASES.get(name, name)
@@ -28,6 +29,9 @@ def named_distance(spec: str) -> Distance:
     if not words:
         return usual  # type: ignore[no-any-return]
     constructor: Callable[..., Distance] = type(usual)
-    options = typed_options("distance", name, partial(constructor, name), words)
-    whole = ":".join([name, *(f"{option}={value}" for option, value in options.items())])
-    return replace(usual, name=whole, **options)  # type: ignore[no-any-return]
+    given = typed_options("distance", name, partial(constructor, name), words)
+    options = {option: value for option, value in given.items() if value != getattr(usual, option)}
+    try:
+        return replace(usual, name=spelled(name, options), **options)  # type: ignore[no-any-return]
+    except ValueError as error:
+        raise ConfigError(f"distance '{spec}' can't be used: {error}") from None

@@ -178,7 +178,7 @@ def distance_record(distance: Distance | None) -> dict[str, Any] | None:
 def recorded_distance(record: Mapping[str, Any]) -> Distance | None:
     """The distance that a manifest records, if it has a name here and not only where the set was made."""
     try:
-        found = named_distance(record["name"])
+        found = named_distance(str(record.get("name")))
     except ConfigError:
         return None
     return found if distance_record(found) == dict(record) else None

@@ -15,7 +15,7 @@ from lqm.methods.problem import Problem
 from lqm.methods.synthetic import Learnable
 from lqm.utils.errors import ConfigError
 
-_LAYERS, _LEAK = 3, 0.2
+_LAYERS, _LEAK, _FEWEST = 3, 0.2, 2
 
 
 class Sampler:
@@ -70,6 +70,11 @@ class LearnedFrequencies:
             raise ConfigError(
                 f"sampler = learned looks for frequencies, which the distance '{usual.name}' has not; give "
                 "sampler = normal, or the distance ncfm"
+            )
+        if usual.frequencies < _FEWEST:
+            raise ConfigError(
+                f"sampler = learned makes at least {_FEWEST} frequencies, which its norms compare; "
+                f"the distance '{usual.name}' has {usual.frequencies}"
             )
         self._usual, self._sampler, self.name = usual, sampler, usual.name
 

@@ -20,7 +20,7 @@ from lqm.utils.names import choose
 # The recipes for graphs and for tables.
 GRAPHS, TABLES = "graphs", "tables"
 # Names that stand for a recipe of the method and budget: as in the original, or better than it.
-PAPER, BEST = "paper", "best"
+CALLED = PAPER, BEST = "paper", "best"
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,11 @@ class Recipe:
     @property
     def exact(self) -> bool:
         """Whether this restores the original in every detail."""
-        return self.name.endswith(f"-{PAPER}")
+        return self.called(PAPER)
 
-    @property
-    def best(self) -> bool:
-        """Whether this goes beyond the original."""
-        return self.name.endswith(f"-{BEST}")
+    def called(self, word: str) -> bool:
+        """Whether this is one of the recipes that a word such as `paper` stands for."""
+        return self.name.endswith(f"-{word}")
 
 
 @cache
@@ -110,7 +109,7 @@ def chosen_recipe(
     Raises:
         ConfigError: if there is none of that name, or it is for another method or budget.
     """
-    if name not in (None, PAPER, BEST):
+    if name is not None and name not in CALLED:
         return named_recipe(source, name, method, per_class)
     method, wanted = method or "dm", 10 if per_class is None else per_class
     if name is None:
@@ -141,7 +140,7 @@ def fitting_recipe(source: str, method: str, per_class: int, *, cpu: bool) -> Re
 
     On a CPU it is the `cpu` scale where there is one. A method without a recipe has its defaults.
     """
-    known = [recipe for recipe in load_recipes(source).values() if not (recipe.exact or recipe.best)]
+    known = [recipe for recipe in load_recipes(source).values() if not any(map(recipe.called, CALLED))]
     own = [recipe for recipe in known if recipe.method == method]
     fitting = [recipe for recipe in own if recipe.cpu == cpu] or own
     if not fitting:
@@ -179,7 +178,7 @@ def called_recipe(source: str, called: str, method: str, per_class: int = 0, gra
 
 
 def _all_called(source: str, called: str) -> list[Recipe]:
-    return [recipe for recipe in load_recipes(source).values() if recipe.name.endswith(f"-{called}")]
+    return [recipe for recipe in load_recipes(source).values() if recipe.called(called)]
 
 
 def _nearest(recipes: list[Recipe], per_class: int) -> Recipe:

@@ -23,6 +23,11 @@ def check_block(study: str, block: Mapping[str, Any]) -> None:
             _check_values(study, name, value)
     if not isinstance(block.get("validation", False), bool):
         raise _unusable(study, "validation", block["validation"], "true or false")
+    if block.get("validation") and "tune" in block:
+        raise ConfigError(
+            f"study {study}: a grid that is scored on validation records has a tune, which would choose by "
+            "the same ones; leave one of them out"
+        )
     sources = block.get("source", "digits")
     if not all(isinstance(source, str) for source in (sources if isinstance(sources, list) else [sources])):
         raise _unusable(study, "source", sources, "a name such as 'digits', or a list of them")

@@ -150,7 +150,7 @@ def _cells(study: str, block: Mapping[str, Any], scores: Sequence[Mapping[str, A
                 tune=tune,
                 bank=bank.for_validation() if bank and validation else bank,
                 validation=validation,
-                paper=paper[0] if paper else None,
+                paper=paper[0] if paper and not validation else None,
             )
 
 

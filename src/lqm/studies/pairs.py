@@ -10,6 +10,9 @@ from lqm.evaluation.paired import Paired, holm
 from lqm.studies.lines import CellLine, Value, done, without
 from lqm.utils.sentences import counted
 
+# The setting of a stream by which its one kind of network is called in its scores.
+_CLASSIFIER = "classifier"
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -48,9 +51,9 @@ def comparisons(lines: Sequence[CellLine], against: str | None = None) -> list[C
                 continue
             own = {line.seed: line for line in sides if line.axes.get(axis) == value}
             pairs = [(line, base[seed]) for seed, line in own.items() if seed in base]
-            networks = dict.fromkeys(network for line, _ in pairs for network in line.scores)
+            networks = _networks(axis, pairs)
             for network in networks:
-                both = [pair for pair in pairs if all(network in line.scores for line in pair)]
+                both = [pair for pair in pairs if all(network in (None, *line.scores) for line in pair)]
                 if both:
                     differences = tuple(
                         one.accuracy(network) - other.accuracy(network) for one, other in both
@@ -140,6 +143,13 @@ def _unlike(axis: str, one: CellLine, other: CellLine) -> Iterator[str]:
     yield from (name for name in own | beside if own.get(name) != beside.get(name))
     if one.tuned.keys() != other.tuned.keys():
         yield "tuning"
+
+
+def _networks(axis: str, pairs: Sequence[tuple[CellLine, CellLine]]) -> list[str | None]:
+    """The kinds of networks that scored; None for the only kind of a line, where just that is compared."""
+    if axis == _CLASSIFIER:
+        return [None]
+    return [*dict.fromkeys(network for line, _ in pairs for network in line.scores)]
 
 
 def _groups(lines: Sequence[CellLine]) -> list[tuple[dict[str, Any], list[CellLine]]]:

@@ -72,7 +72,7 @@ def typed_options(
     known = options_of(constructor)
     if words and not known:
         raise ConfigError(f"{kind} '{name}' has no options, but was given '{words[0]}'; write '{name}' alone")
-    example = next((f"{option}={parameter.default}" for option, parameter in known.items()), "")
+    example = next((f"{option}={_word(parameter.default)}" for option, parameter in known.items()), "")
     given: dict[str, Any] = {}
     right = f"option=value, such as {name}:{example}"
     for option, text in _divided(words, f"option of {kind} '{name}'", right):
@@ -81,6 +81,22 @@ def typed_options(
             raise ConfigError(f"{kind} '{name}' is given '{option}' twice; give each option once")
         given[option] = _typed(f"{option} of {name}", text, _OPTION_TYPES.get(annotation, annotation))
     return {option: given[option] for option in known if option in given}
+
+
+def spelled(name: str, options: Mapping[str, Any]) -> str:
+    """A name with its options, as `typed_options` reads them.
+
+    Example:
+        >>> spelled("convnet", {"width": 64, "bias": False})
+        'convnet:width=64:bias=false'
+    """
+    return ":".join([name, *(f"{option}={_word(value)}" for option, value in options.items())])
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(_word, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def options_of(constructor: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -101,6 +117,8 @@ def _typed(what: str, text: str, kind: Any) -> Any:
     if get_origin(kind) is Literal:
         return choose(text, {word: word for word in get_args(kind)}, what)
     try:
+        if get_origin(kind) is tuple:
+            return TypeAdapter(kind).validate_python(tuple(text.split(",")))
         return TypeAdapter(kind).validate_strings(text)
     except ValidationError as error:
         raise ConfigError(f"{what} is '{text}'; {_reason(error, kind)}") from None

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import choose
 from lqm.utils.sentences import reason
-from lqm.utils.settings import options_of, typed_options
+from lqm.utils.settings import options_of, spelled, typed_options
 
 Network = TypeVar("Network", bound=nn.Module)
 Inputs = TypeVar("Inputs")
@@ -60,8 +60,7 @@ class NetworkTable(dict[str, type[Network]], Generic[Network, Inputs]):
 
     def check(self, spec: str) -> str:
         """The spec in canonical form: the options that were given, in the order of the constructor."""
-        name, options = self._read(spec)
-        return ":".join([name, *(f"{option}={_word(value)}" for option, value in options.items())])
+        return spelled(*self._read(spec))
 
     def describe(self, spec: str) -> str:
         """A network's title for tables, with the options that differ from their default and are not in it."""
@@ -96,10 +95,6 @@ class NetworkTable(dict[str, type[Network]], Generic[Network, Inputs]):
     def _read(self, spec: str) -> tuple[str, dict[str, Any]]:
         name, *words = spec.split(":")
         return name, typed_options("network", name, choose(name, self, "network"), words)
-
-
-def _word(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def factory_name(factory: Callable[..., Any]) -> str:

@@ -8,6 +8,7 @@ from torch import nn
 
 from lqm.distances import DISTANCES
 from lqm.images.methods.ncfm import NCFM, NCFMSettings
+from lqm.methods.named_distance import named_distance
 from lqm.methods.sampler import Sampler
 from lqm.utils.errors import ConfigError
 from tests.images.methods.test_dance import NETWORK, NETWORKS, REAL, WEIGHT, PlainLoop, bank, make_problem
@@ -100,3 +101,8 @@ def test_frequencies_are_learned_for_the_distance_that_has_them(digits, bank):
     with pytest.raises(ConfigError, match=r"'lqm' has not; give sampler = normal"):
         NCFM.build(replace(problem, distance=DISTANCES["lqm"]), NCFMSettings(**USUAL, sampler="learned"))
     NCFM.build(replace(problem, distance=DISTANCES["lqm"]), NCFMSettings(**USUAL)).step(0)
+    with pytest.raises(ConfigError, match="at least 2 frequencies"):
+        NCFM.build(
+            replace(problem, distance=named_distance("ncfm:frequencies=1")),
+            NCFMSettings(**USUAL, sampler="learned"),
+        )

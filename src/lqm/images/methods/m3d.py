@@ -30,6 +30,10 @@ class M3DSettings(MosaicSettings):
     kept: Count = 5
     synthetic_batch: Count = 200
 
+    def images_per_step(self, classes: int, records: int, *, live: bool) -> float:
+        """No more than are in an update."""
+        return super().images_per_step(classes, min(records, self.synthetic_batch), live=live)
+
 
 def build(problem: ImageProblem, settings: M3DSettings) -> Condensation:
     """At each step, match class after class under a random network that is another one every `kept` steps.

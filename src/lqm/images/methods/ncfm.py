@@ -41,7 +41,9 @@ class NCFMSettings(DANCESettings):
 def build(problem: ImageProblem, settings: NCFMSettings) -> Condensation:
     """The steps of DANCE, with another optimiser; a sampler ascends where the images descend.
 
-    S_c <- S_c - AdamW of the gradient of D(phi_l(A(T_c)), phi_l(A(S_c)); t),  t = sampler(noise) or noise
+    S <- AdamW(S, gradient of D(phi_l(A(T_c)), phi_l(A(S_c)); t)) for each c,  t = sampler(noise) or noise
+
+    One optimiser holds all classes, whose moments and decay move on those that have no gradient.
     """
     optimizer = None
     if settings.optimizer == "adamw":

@@ -65,7 +65,7 @@ class _InstanceNormBackward(Function):
 
         by dy:      weight P(u) + a x^ + b
         by x:       P(a dy - r weight (B u + A dy)) - r^2 weight K x^
-        by weight:  sum of r K
+        by weight:  sum over the images of n r K, n the pixels of a map
         A = mean(u x^),  B = mean(dy x^),  K = mean(u dy) - mean u mean dy - A B
         """
         above, maps, weight, r = context.saved_tensors
