@@ -114,6 +114,9 @@ def test_streams_are_compared_by_their_classifier_which_names_their_scores():
     (found,) = comparisons(lines)
     assert found.paired.differences == pytest.approx((0.2, 0.3))
     assert (found.side, "network" in found.group) == ("gcn:bias=false", False)
+    rows = read_csv(score_table(lines))
+    assert [row["classifier"] for row in rows] == ["gcn", "gcn:bias=false"]
+    assert "network" not in rows[0]
 
 
 def test_a_stream_has_average_accuracy_and_backward_transfer():

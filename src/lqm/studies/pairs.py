@@ -11,7 +11,7 @@ from lqm.studies.lines import CellLine, Value, done, without
 from lqm.utils.sentences import counted
 
 # The setting of a stream by which its one kind of network is called in its scores.
-_CLASSIFIER = "classifier"
+CLASSIFIER = "classifier"
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def _unlike(axis: str, one: CellLine, other: CellLine) -> Iterator[str]:
 
 def _networks(axis: str, pairs: Sequence[tuple[CellLine, CellLine]]) -> list[str | None]:
     """The kinds of networks that scored; None for the only kind of a line, where just that is compared."""
-    if axis == _CLASSIFIER:
+    if axis == CLASSIFIER:
         return [None]
     return [*dict.fromkeys(network for line, _ in pairs for network in line.scores)]
 

@@ -24,7 +24,7 @@ from lqm.studies.layout import (
     render,
 )
 from lqm.studies.lines import CellLine, StudyHead, Value, without
-from lqm.studies.pairs import Comparison, comparisons
+from lqm.studies.pairs import CLASSIFIER, Comparison, comparisons
 from lqm.studies.seeds import Cells, cells_of
 from lqm.utils.sentences import counted
 
@@ -147,11 +147,16 @@ def _column(
 
 
 def _accuracy_columns(rows: Sequence[Cells]) -> list[Column]:
-    """A column for each kind of network; one for all where each row has but one kind."""
+    """A column for each kind of network; one for all where each row has but one kind.
+
+    The kind has a column too, unless it is an axis.
+    """
     score = "AA %" if all(row.transfer for row in rows) else "accuracy %"
     if all(len(row.networks) == 1 for row in rows):
-        kind = _column(rows, "network", lambda row: row.networks[0], folds=True)
-        return [kind, _column(rows, score, methodcaller("accuracy"), SPREAD)]
+        accuracy = _column(rows, score, methodcaller("accuracy"), SPREAD)
+        if all(row.axes.get(CLASSIFIER) == row.networks[0] for row in rows):
+            return [accuracy]
+        return [_column(rows, "network", lambda row: row.networks[0], folds=True), accuracy]
     kinds = dict.fromkeys(network for row in rows for network in row.networks)
     return [_column(rows, f"{score} by {kind}", methodcaller("accuracy", kind), SPREAD) for kind in kinds]
 
