@@ -142,8 +142,7 @@ def stream_settings(request: ContinualRequest) -> dict[str, Any]:
         field.name: field.default for kind in (method.learning, method.memory) for field in fields(kind)
     }
     if request.recipe:
-        recipe = graph_recipe(GRAPHS.load(request), request.recipe, request.method)
-        usual |= recipe.settings | recipe.stream
+        usual |= graph_recipe(GRAPHS.load(request), request.recipe, request.method).stream_settings
     return {**usual, **(request.settings or {})}
 
 

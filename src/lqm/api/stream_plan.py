@@ -23,7 +23,7 @@ def plan_stream(request: ContinualRequest) -> ContinualPlan:
         data = GRAPHS.load(request)
     if request.recipe is not None:
         recipe = graph_recipe(data, request.recipe, request.method)
-        settings |= recipe.settings | recipe.stream | current_settings(request.settings or {})
+        settings |= recipe.stream_settings | current_settings(request.settings or {})
         checked = check_request(request.method, matched, request.budget, settings, request.scoring)
     words = stream_options(request)
     return plan_continual(checked, data, make_stream(data, **words), request.seed, words, sketch)

@@ -90,11 +90,12 @@ class ImageProblem(Problem):
         kind = repr(self.fresh_network(spec, "check", 0)), self.source.shape
         return encoder_factory(kind, readout, self.compute, self.at_once)
 
-    def count_readouts(self, spec: str, readout: Readout) -> int:
-        """How many tensors a readout gives of networks of a spec."""
+    def readout_shapes(self, spec: str, readout: Readout) -> list[torch.Size]:
+        """The shape of each tensor that a readout gives of one image, by networks of a spec."""
         module = readout(self.fresh_network(spec, "check", 0).eval())
         with torch.no_grad():
-            return len(module(torch.zeros(1, *self.source.shape, device=self.device)))
+            found = module(torch.zeros(1, *self.source.shape, device=self.device))
+        return [part.shape[1:] for part in found]
 
     def class_groups(
         self, spec: str, real: int, synthetic: int, *, per_class: bool = False

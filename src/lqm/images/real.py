@@ -23,12 +23,6 @@ def siamese(problem: ImageProblem) -> DrawTransform:
     return lambda draws: (draw(problem.source.augmentation, draws),)
 
 
-def several(problem: ImageProblem, settings: MatchingSettings) -> DrawTransform:
-    """All of a method's operations that the source allows, one after another (Kim et al. 2022, IDC)."""
-    operations = settings.operations(problem.source.augmentation)
-    return lambda draws: draw_several(operations, draws)
-
-
 class RealImages:
     """Real images of each class, drawn without replacement, under a transform of the class.
 
@@ -89,3 +83,12 @@ class RealImages:
                 yield Batch(images, [label], [len(images)])
         else:
             yield Batch(torch.cat([*shown]), classes, [len(own) for own in chosen])
+
+
+def class_by_class(
+    problem: ImageProblem, settings: MatchingSettings, size: int, purpose: str = "batch"
+) -> RealImages:
+    """One class after another, each under all of a method's operations at once (Kim et al. 2022, IDC)."""
+    operations = settings.operations(problem.source.augmentation)
+    one_by_one = [[label] for label in range(problem.classes)]
+    return RealImages(problem, size, one_by_one, lambda draws: draw_several(operations, draws), purpose)

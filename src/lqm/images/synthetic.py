@@ -54,7 +54,8 @@ class SyntheticImages(Synthetic):
             )
         self._problem, self._settings, self._mosaic = problem, settings, mosaic
         self._cells, self._at_most = 1 if whole else mosaic, at_most
-        self.counts = [count * mosaic**2 for count in problem.counts]
+        cells = [count * mosaic**2 for count in problem.counts]
+        self.counts = [min(count, at_most) for count in cells] if at_most else cells
         if mosaic > 1 and problem.source.zca:
             raise ConfigError(
                 f"mosaic = {mosaic} can't be used with zca, which whitens whole images; give mosaic = 1"

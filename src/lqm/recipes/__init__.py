@@ -48,6 +48,11 @@ class Recipe:
     stream: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def stream_settings(self) -> dict[str, Any]:
+        """All settings of a graph in a stream of tasks."""
+        return self.settings | self.stream
+
+    @property
     def cpu(self) -> bool:
         """Whether this is the scale for two cores."""
         return self.name.endswith("-cpu")

@@ -121,7 +121,7 @@ def build(problem: ImageProblem, settings: CAFESettings) -> Condensation:
 
 def _require_maps(problem: ImageProblem, settings: CAFESettings) -> None:
     """Refuse a network without a convolutional layer whose activation is a module."""
-    if problem.count_readouts(settings.network, LayerMaps) < 2:
+    if len(problem.readout_shapes(settings.network, LayerMaps)) < 2:
         raise ConfigError(
             "this network has no layers to match: it needs a convolution that is followed by an activation, "
             "the latter as a module such as nn.ReLU; choose another, such as convnet"

@@ -12,7 +12,7 @@ from lqm.images.experts import ExpertSettings
 from lqm.images.methods.settings import MosaicSettings
 from lqm.images.networks import Logits
 from lqm.images.problem import ImageProblem
-from lqm.images.real import RealImages, several
+from lqm.images.real import class_by_class
 from lqm.images.synthetic import SyntheticImages
 from lqm.methods.condensation import Condensation, Pass
 from lqm.methods.objectives import Objective
@@ -61,12 +61,11 @@ def build(
     S_c <- S_c - rate * gradient of D(phi_l(A(T_c)), phi_l(A(S_c))),  phi_l = l * first + (1 - l) * last
     S_c <- S_c - rate * gradient of class_weight * CE(last(A(S_c)), c)
     """
-    one_by_one = [[label] for label in range(problem.classes)]
 
     def targets(
         encoders: InterpolatedEncoders, objective: Objective, real_batch: int, purpose: str
     ) -> LiveTargets:
-        real = RealImages(problem, real_batch, one_by_one, several(problem, settings), purpose)
+        real = class_by_class(problem, settings, real_batch, purpose)
         return LiveTargets(encoders, real, objective, problem.seed)
 
     synthetic = SyntheticImages(problem, settings, settings.mosaic, optimizer=optimizer)

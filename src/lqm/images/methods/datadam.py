@@ -63,7 +63,7 @@ def build(problem: ImageProblem, settings: DataDAMSettings) -> Condensation:
 
 def _require_attention(problem: ImageProblem, settings: DataDAMSettings) -> None:
     """Refuse a network without two convolutional layers whose activations are modules."""
-    if problem.count_readouts(settings.network, Attention.of(settings.power)) < 2:
+    if len(problem.readout_shapes(settings.network, Attention.of(settings.power))) < 2:
         raise ConfigError(
             "this network has no attention maps to match: it needs two layers of convolution and "
             "activation, the latter as modules such as nn.ReLU; choose another, such as convnet"

@@ -6,7 +6,7 @@ from lqm.images.experts import ExpertSettings
 from lqm.images.methods.gradients import GradientDistance
 from lqm.images.methods.settings import MosaicSettings
 from lqm.images.problem import ImageProblem
-from lqm.images.real import RealImages, several
+from lqm.images.real import class_by_class
 from lqm.images.synthetic import SyntheticImages
 from lqm.images.trained import TrainedOnReal
 from lqm.methods.condensation import Condensation, Pass
@@ -64,8 +64,7 @@ def build(problem: ImageProblem, settings: IDCSettings) -> Condensation:
         cutmix=settings.cutmix,
     )
     encoders = TrainedOnReal(problem, learning, rounds=settings.outer, images=settings.train_images)
-    one_by_one = [[label] for label in range(problem.classes)]
-    real = RealImages(problem, settings.real_batch, one_by_one, several(problem, settings))
+    real = class_by_class(problem, settings, settings.real_batch)
     objective = GradientMatching(settings.gradient_distance)
     targets = LiveTargets(encoders, real, objective, problem.seed, rounds=settings.outer)
     synthetic = SyntheticImages(problem, settings, settings.mosaic, at_most=settings.synthetic_batch)

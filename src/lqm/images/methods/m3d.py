@@ -5,7 +5,7 @@ from pydantic.dataclasses import dataclass
 from lqm.images.encoders import FreshEncoders
 from lqm.images.methods.settings import MosaicSettings
 from lqm.images.problem import ImageProblem
-from lqm.images.real import RealImages, several
+from lqm.images.real import class_by_class
 from lqm.images.synthetic import SyntheticImages
 from lqm.methods.condensation import Condensation, Pass
 from lqm.methods.objectives.features import FeatureMatching
@@ -44,10 +44,8 @@ def build(problem: ImageProblem, settings: M3DSettings) -> Condensation:
     """
     encoders = FreshEncoders(problem, settings.network, kept=settings.kept)
     synthetic = SyntheticImages(problem, settings, settings.mosaic, at_most=settings.synthetic_batch)
-    shown = [min(count, settings.synthetic_batch) for count in synthetic.counts]
-    objective = FeatureMatching(problem.distance, shown)
-    one_by_one = [[label] for label in range(problem.classes)]
-    real = RealImages(problem, settings.real_batch, one_by_one, several(problem, settings))
+    objective = FeatureMatching(problem.distance, synthetic.counts)
+    real = class_by_class(problem, settings, settings.real_batch)
     targets = LiveTargets(encoders, real, objective, problem.seed)
     return Condensation(problem, synthetic, encoders, [Pass(objective, targets)], per_class=True)
 

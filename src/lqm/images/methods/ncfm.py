@@ -8,6 +8,7 @@ from pydantic.dataclasses import dataclass
 
 from lqm.images.methods import dance
 from lqm.images.methods.dance import DANCESettings
+from lqm.images.networks import Embedding
 from lqm.images.problem import ImageProblem
 from lqm.methods.condensation import Condensation
 from lqm.methods.sampler import LearnedFrequencies, Sampler
@@ -54,15 +55,10 @@ def build(problem: ImageProblem, settings: NCFMSettings) -> Condensation:
 
     if settings.sampler == "normal":
         return dance.build(problem, settings, optimizer)
-    sampler = Sampler(_features(problem, settings.network), settings.sampler_rate, problem)
+    ((features,),) = problem.readout_shapes(settings.network, Embedding)
+    sampler = Sampler(features, settings.sampler_rate, problem)
     learned = replace(problem, distance=LearnedFrequencies(problem.distance, sampler))
     return dance.build(learned, settings, optimizer, beside=[sampler.learnable])
-
-
-def _features(problem: ImageProblem, spec: str) -> int:
-    network = problem.fresh_network(spec, "check", 0).eval()
-    with torch.no_grad():
-        return network.embed(torch.zeros(1, *problem.source.shape, device=problem.device)).shape[-1]
 
 
 NCFM = replace(dance.DANCE, settings=NCFMSettings, build=build, distance="ncfm")

@@ -84,8 +84,8 @@ class _InstanceNormBackward(Function):
         A, B = _mean_product(u, x), _mean_product(dy, x)
         K = _mean_product(u, dy) - mean_u * mean_dy - A * B
         slope = weight * r
-        by_above = torch.addcmul(b - slope * mean_u, u, slope).addcmul_(x, a - slope * A)
         along_u, along_dy = -slope * B, a - slope * A
+        by_above = torch.addcmul(b - slope * mean_u, u, slope).addcmul_(x, along_dy)
         along_x = -(a * B - 2 * slope * A * B) - slope * K
         by_maps = torch.addcmul(-r * (along_u * mean_u + along_dy * mean_dy), u, r * along_u)
         by_maps.addcmul_(dy, r * along_dy).addcmul_(x, r * along_x)
