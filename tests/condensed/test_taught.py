@@ -55,6 +55,31 @@ def test_a_dataset_has_the_soft_labels_of_each_record():
     assert loss.item() == pytest.approx(np.log(3))
 
 
+def by_record():
+    """Mosaics whose cells have soft labels of their own."""
+    shares = torch.randn(24, 3, generator=torch.Generator().manual_seed(1)).softmax(dim=1)
+    return taught(mosaic=2).taught_by(None, shares)
+
+
+def test_the_cells_of_a_mosaic_may_have_soft_labels_of_their_own_and_no_rate(tmp_path):
+    made = by_record()
+    assert made.targets().equal(made.soft_labels)
+    made.save(tmp_path / "set")
+    found = lqm.load(tmp_path / "set")
+    assert found.targets().equal(made.soft_labels)
+    assert found.learning_rate is None
+    export(found, "npz", tmp_path / "set.npz")
+    assert np.array_equal(np.load(tmp_path / "set.npz")["soft_labels"], made.soft_labels.numpy())
+
+
+def test_as_many_soft_labels_as_neither_images_nor_cells_are_refused(tmp_path):
+    by_record().save(tmp_path / "set")
+    tensors, manifest = read_artefact(tmp_path / "set")
+    write_artefact(tmp_path / "set", tensors | {"soft_labels": tensors["soft_labels"][:12]}, manifest)
+    with pytest.raises(ArtifactError, match=r"shape \[6 or 24, 3\]"):
+        lqm.load(tmp_path / "set")
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

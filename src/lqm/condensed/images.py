@@ -31,7 +31,8 @@ class CondensedImages(CondensedSet):
     Attributes:
         whitening: what the images of a set that was made in whitened space go through, in place of mean and
             standard deviation.
-        soft_labels: the shares of all classes that a network is to answer, [M, classes], if not the class.
+        soft_labels: the shares of all classes that a network is to answer, if not the class: a row for each
+            image, [M, classes], or for each record, [R, classes].
     """
 
     whitening: Whitening | None = None
@@ -46,9 +47,10 @@ class CondensedImages(CondensedSet):
                 "give that of the set it comes from as whitening=..."
             )
 
-    def taught_by(self, learning_rate: float, soft_labels: Tensor | None) -> Self:
-        """The same set, to be learned at a rate of its own, and by soft labels if there are any."""
-        training = {"learning_rate": learning_rate, SOFT_LABELS: soft_labels is not None}
+    def taught_by(self, learning_rate: float | None, soft_labels: Tensor | None) -> Self:
+        """The same set, to be learned at a rate of its own and by soft labels, if there are any."""
+        rate = {} if learning_rate is None else {"learning_rate": learning_rate}
+        training = {**rate, SOFT_LABELS: soft_labels is not None}
         return replace(self, soft_labels=soft_labels, manifest=self.manifest | {"training": training})
 
     @property
@@ -85,7 +87,8 @@ class CondensedImages(CondensedSet):
     def targets(self) -> Tensor:
         """What a network is to answer to the records: shares of all classes, [R, C], or classes, [R]."""
         own = self.labels if self.soft_labels is None else self.soft_labels
-        return own.repeat_interleave(self.manifest.get("mosaic", 1) ** 2, dim=0)
+        records = len(self.labels) * self.manifest.get("mosaic", 1) ** 2
+        return own.repeat_interleave(records // len(own), dim=0)
 
     @property
     def preprocessing(self) -> dict[str, Any]:

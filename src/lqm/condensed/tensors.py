@@ -88,9 +88,11 @@ def _wrong_soft_labels(tensors: Mapping[str, Tensor], manifest: Mapping[str, Any
         return f"'{SOFT_LABELS}' are there though the manifest does not say so, or the other way round"
     if soft is None:
         return ""
-    shape = torch.Size((len(tensors[IMAGES]), len(manifest["class_names"])))
-    if soft.dtype != torch.float32 or soft.shape != shape:
-        return f"'{SOFT_LABELS}' {_described(soft)}, and should be float32 of shape {list(shape)}"
+    classes, images = len(manifest["class_names"]), len(tensors[IMAGES])
+    records = images * manifest.get("mosaic", 1) ** 2
+    if soft.dtype != torch.float32 or soft.shape not in ((images, classes), (records, classes)):
+        rows = f"{images}" if records == images else f"{images} or {records}"
+        return f"'{SOFT_LABELS}' {_described(soft)}, and should be float32 of shape [{rows}, {classes}]"
     if not (soft.isfinite().all() and soft.min() >= 0 and ((soft.sum(dim=1) - 1).abs() < 1e-3).all()):
         return f"'{SOFT_LABELS}' are no shares: each row should be of numbers from 0 to 1 whose sum is 1"
     return ""

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from lqm.engine.randomness import generator
+from lqm.images.experts import last_network
 from lqm.images.networks import Embedding, Encoder, Logits, Readout
 from lqm.images.problem import ImageProblem
 from lqm.images.students import State, StudentQueue, below, draw_real
@@ -128,13 +129,13 @@ class InterpolatedEncoders(Encoders):
         experts = self._problem.experts()
         draws = generator(self._problem.seed, "interpolation", n)
         expert = int(torch.randint(min(self._pairs, experts.networks), (), generator=draws))
-        share = float(torch.rand((), generator=draws))
-        begin, end = (experts.snapshot(expert, epoch) for epoch in (0, experts.epochs))
-        network = self._problem.fresh_network(self._spec, "check", 0)
-        with begin.in_use(), end.in_use():
-            first, last = begin.below("weights"), end.below("weights")
-            network.load_state_dict(last if self._last else interpolated(first, last, share))
-        return self._factory.of(network.eval().requires_grad_(False))
+        network = last_network(self._problem, self._spec, expert)
+        if not self._last:
+            share, begin = float(torch.rand((), generator=draws)), experts.snapshot(expert, 0)
+            with begin.in_use():
+                first, last = begin.below("weights"), network.state_dict()
+                network.load_state_dict(interpolated(first, last, share))
+        return self._factory.of(network)
 
 
 def interpolated(first: dict[str, Tensor], last: dict[str, Tensor], share: float) -> dict[str, Tensor]:

@@ -12,10 +12,10 @@ from lqm.engine.randomness import generator, seeded
 from lqm.images.augment import augment, cutmix, draw, draw_several
 from lqm.images.flat import FlatGradients
 from lqm.images.methods.settings import NetworkSpec
-from lqm.images.networks import Embedding, Encoder, Logits
+from lqm.images.networks import Embedding, Encoder, Logits, Network
 from lqm.images.problem import ImageProblem
 from lqm.images.students import State, Student, below, draw_real
-from lqm.images.training import fifths
+from lqm.images.training import fifths, logits_of
 from lqm.utils.effects import OnlyIf
 from lqm.utils.errors import ArtifactError
 from lqm.utils.sentences import reason
@@ -159,6 +159,30 @@ class TrajectoryEncoders:
         network = self._problem.fresh_network(self._settings.network, "sketch", 0)
         network.load_state_dict(below(state, "weights"))
         return self._factory.of(network.eval().requires_grad_(False), right / seen if seen else 0.0)
+
+
+def last_network(problem: ImageProblem, spec: str, number: int) -> Network:
+    """An expert of the problem's bank as it was in the end."""
+    assert problem.experts is not None
+    bank = problem.experts()
+    network = problem.fresh_network(spec, "check", 0)
+    shard = bank.snapshot(number, bank.epochs)
+    with shard.in_use():
+        network.load_state_dict(shard.below("weights"))
+    return network.eval().requires_grad_(False)
+
+
+def last_networks(problem: ImageProblem, spec: str, most: int) -> list[Network]:
+    """The experts of the problem's bank as they were in the end, so many of them at most."""
+    assert problem.experts is not None
+    return [last_network(problem, spec, n) for n in range(min(most, problem.experts().networks))]
+
+
+def expert_shares(problem: ImageProblem, spec: str, most: int, images: Tensor) -> Tensor:
+    """The shares of all classes that experts see in images, [N, classes]: the mean of their softmax."""
+    networks = last_networks(problem, spec, most)
+    logits = [logits_of(network, images, problem.source, problem.compute) for network in networks]
+    return torch.stack(logits).softmax(dim=2).mean(dim=0).cpu()
 
 
 def _stage(network: int, number: int) -> int:

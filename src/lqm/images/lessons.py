@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from lqm.banks import Experts
 from lqm.condensed import CondensedImages
 from lqm.engine.randomness import generator
 from lqm.images.augment import AugmentationParameters
+from lqm.images.experts import last_networks
 from lqm.images.networks import Network
 from lqm.images.problem import ImageProblem
 from lqm.images.synthetic import SyntheticImages
@@ -102,11 +102,7 @@ class SyntheticLessons(SyntheticImages):
 
     def _experts(self) -> list[Network]:
         """The last snapshots of the experts."""
-        problem = self._problem
-        assert problem.experts is not None
-        bank = problem.experts()
-        count = min(self._lesson.experts, bank.networks)
-        return [last_network(problem, self._lesson.network, bank, number) for number in range(count)]
+        return last_networks(self._problem, self._lesson.network, self._lesson.experts)
 
     def _init(self) -> Tensor:
         """As other images, but that random ones may be such as experts classify correctly."""
@@ -135,12 +131,3 @@ class SyntheticLessons(SyntheticImages):
         right = (every.argmax(dim=2) == labels).float().unsqueeze(2)
         count = right.sum(dim=0)
         return torch.where(count > 0, (every * right).sum(dim=0) / count.clamp(min=1), every.mean(dim=0))
-
-
-def last_network(problem: ImageProblem, spec: str, bank: Experts, number: int) -> Network:
-    """An expert as it was in the end."""
-    network = problem.fresh_network(spec, "check", 0)
-    shard = bank.snapshot(number, bank.epochs)
-    with shard.in_use():
-        network.load_state_dict(shard.below("weights"))
-    return network.eval().requires_grad_(False)

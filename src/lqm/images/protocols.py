@@ -72,6 +72,17 @@ PROTOCOLS = {
         EvaluationProtocol("idc-1000", epochs=1000, networks=5, batch=64, **_IDC),
         EvaluationProtocol("idc-1500", epochs=1500, networks=5, batch=64, **_IDC),
         EvaluationProtocol(
+            "idc-200",
+            200,
+            3,
+            "convnet:width=32",
+            full_networks=2,
+            full_steps=4000,
+            learning_rate=0.02,
+            batch=64,
+            **(_IDC | {"test_every": 0}),
+        ),
+        EvaluationProtocol(
             "learned-200",
             200,
             4,

@@ -33,6 +33,7 @@ class SyntheticImages(Synthetic):
         at_most: images of a class in a batch, drawn anew for each if there are more.
         rate: the learning rate of each step, if it is not always that of the settings.
         optimizer: makes an optimiser other than SGD.
+        shares: gives the records of the result soft labels, [R, classes], by their pixels.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class SyntheticImages(Synthetic):
         at_most: int | None = None,
         rate: Callable[[int], float] | None = None,
         optimizer: Callable[[Tensor], torch.optim.Optimizer] | None = None,
+        shares: Callable[[Tensor], Tensor] | None = None,
     ) -> None:
         size = problem.source.shape[1]
         if mosaic > size // 2:
@@ -53,7 +55,7 @@ class SyntheticImages(Synthetic):
                 "of two pixels in a row"
             )
         self._problem, self._settings, self._mosaic = problem, settings, mosaic
-        self._cells, self._at_most = 1 if whole else mosaic, at_most
+        self._cells, self._at_most, self._shares = 1 if whole else mosaic, at_most, shares
         cells = [count * mosaic**2 for count in problem.counts]
         self.counts = [min(count, at_most) for count in cells] if at_most else cells
         if mosaic > 1 and problem.source.zca:
@@ -91,9 +93,10 @@ class SyntheticImages(Synthetic):
         return Batch(torch.cat(shown), classes, [len(own) for own in shown])
 
     def result(self) -> CondensedImages:
-        """The images, back in legal pixels."""
+        """The images, back in legal pixels, with the soft labels of their records if they are to have any."""
         mosaic = {"mosaic": self._mosaic} if self._mosaic > 1 else {}
-        return self._problem.condensed(self._pixels(self.images), **mosaic)
+        made = self._problem.condensed(self._pixels(self.images), **mosaic)
+        return made.taught_by(None, self._shares(made.records()[0])) if self._shares else made
 
     def _sgd(self, images: Tensor) -> torch.optim.Optimizer:
         settings = self._settings

@@ -111,16 +111,20 @@ def chosen_recipe(
 ) -> Recipe:
     """The recipe of that name, or the one that suits method and budget: dm and 10 unless they are given.
 
+    `best` without a method is that of the method which is best for the budget.
+
     Raises:
         ConfigError: if there is none of that name, or it is for another method or budget.
     """
     if name is not None and name not in CALLED:
         return named_recipe(source, name, method, per_class)
-    method, wanted = method or "dm", 10 if per_class is None else per_class
+    wanted = 10 if per_class is None else per_class
     if name is None:
-        fitting = fitting_recipe(source, method, wanted, cpu=cpu)
+        fitting = fitting_recipe(source, method or "dm", wanted, cpu=cpu)
+    elif name == BEST and method is None and (known := _all_called(source, BEST)):
+        fitting = _nearest(known, wanted)
     else:
-        fitting = called_recipe(source, name, method, wanted)
+        fitting = called_recipe(source, name, method or "dm", wanted)
     return replace(fitting, per_class=wanted)
 
 

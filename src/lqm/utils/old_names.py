@@ -12,6 +12,8 @@ _ADDED = {
     "clip": ("momentum", "each-update"),
     "mosaic_init": ("queue_limit", "cells"),
     "meter_reset": ("queue_limit", 0),
+    "labels": ("pairs", "hard"),
+    "expert_cutmix": ("pairs", 0.5),
     "lengths": ("updates", "free"),
     "pseudo_among": ("pseudo_labels", "task"),
 }

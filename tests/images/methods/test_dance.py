@@ -17,6 +17,7 @@ from lqm.images.networks import Logits, make_network
 from lqm.images.problem import ImageProblem
 from lqm.methods.batch import Batch
 from lqm.methods.objectives.cross_entropy import CrossEntropy
+from lqm.utils.old_names import current_config
 
 CPU = torch.device("cpu")
 SEED, PER_CLASS, REAL, RATE, MOMENTUM, WEIGHT = 3, 2, 12, 0.5, 0.5, 0.7
@@ -172,3 +173,25 @@ def test_without_a_bank_experts_are_trained_in_the_folder_of_the_run_or_nowhere(
     bank = Experts(tmp_path / "run" / "experts")
     assert (bank.networks, bank.epochs) == (2, 1)
     assert lqm.condense(digits, **options).images.equal(kept.images)
+
+
+def test_labels_by_experts_are_the_mean_of_what_they_answer_to_each_cell(digits, bank):
+    problem = make_problem(digits, bank)
+    settings = DANCESettings(steps=1, network=NETWORK, real_batch=REAL, pairs=2, labels="experts")
+    method = DANCE.build(problem, settings)
+    method.step(0)
+    made = method.result()
+    cells = digits.normalised(expand(made.images, 2))
+    answers = [make_encoder(read_weights(bank, number, EPOCHS))(cells).softmax(dim=1) for number in range(2)]
+    torch.testing.assert_close(made.soft_labels, sum(answers) / 2)
+    assert made.targets().shape == (10 * PER_CLASS * 4, 10)
+    assert made.learning_rate is None
+
+
+def test_a_run_that_an_earlier_version_began_goes_on_with_hard_labels():
+    before = {"method": "dance", "settings": {"pairs": 5, "class_weight": 1.0}}
+    assert current_config(before)["settings"] == {
+        **before["settings"],
+        "labels": "hard",
+        "expert_cutmix": 0.5,
+    }

@@ -1,14 +1,15 @@
 """DANCE: matching under mixtures of fresh and trained networks, then calibration by the trained ones."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Literal
 
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 from torch.optim import Optimizer
 
 from lqm.images.encoders import InterpolatedEncoders
-from lqm.images.experts import ExpertSettings
+from lqm.images.experts import ExpertSettings, expert_shares
 from lqm.images.methods.settings import MosaicSettings
 from lqm.images.networks import Logits
 from lqm.images.problem import ImageProblem
@@ -22,7 +23,7 @@ from lqm.methods.spec import ExpertsNeeded, MethodSpec
 from lqm.methods.synthetic import Learnable
 from lqm.methods.targets import LiveTargets
 from lqm.utils.effects import BANK, Unless
-from lqm.utils.settings import Count, NotNegative, Positive
+from lqm.utils.settings import Count, NotNegative, Positive, Share
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -33,7 +34,9 @@ class DANCESettings(MosaicSettings):
         learning_rate: 0.01 times the images of a class in the paper, so 0.1 for 10.
         pairs: experts whose first and last weights are mixed.
         class_weight: of the cross-entropy of the expert's last weights.
+        labels: `hard`, or `experts`: for each record, the shares of all classes that the experts see in it.
         expert_epochs: how long experts train, if no bank of them is given.
+        expert_cutmix: the probability that a batch of theirs is mixed, if no bank of them is given.
     """
 
     steps: Count = 10_000
@@ -41,7 +44,9 @@ class DANCESettings(MosaicSettings):
     real_batch: Count = 128
     pairs: Count = 5
     class_weight: NotNegative = 1.0
+    labels: Literal["hard", "experts"] = "hard"
     expert_epochs: Annotated[Count, Unless(BANK, True)] = 60
+    expert_cutmix: Annotated[Share, Unless(BANK, True)] = 0.5
 
     def images_per_step(self, classes: int, records: int, *, live: bool) -> float:
         """Those of both passes."""
@@ -68,7 +73,14 @@ def build(
         real = class_by_class(problem, settings, real_batch, purpose)
         return LiveTargets(encoders, real, objective, problem.seed)
 
-    synthetic = SyntheticImages(problem, settings, settings.mosaic, optimizer=optimizer)
+    shares = partial(expert_shares, problem, settings.network, settings.pairs)
+    synthetic = SyntheticImages(
+        problem,
+        settings,
+        settings.mosaic,
+        optimizer=optimizer,
+        shares=shares if settings.labels == "experts" else None,
+    )
     synthetic.learnables = [*synthetic.learnables, *beside]
     mixed = InterpolatedEncoders(problem, settings.network, settings.pairs)
     last = InterpolatedEncoders(problem, settings.network, settings.pairs, Logits, last=True)
@@ -83,7 +95,11 @@ def build(
 
 def _experts(settings: DANCESettings) -> ExpertsNeeded:
     training = ExpertSettings(
-        network=settings.network, batch=64, schedule="fifths", augmentation="color-crop", cutmix=0.5
+        network=settings.network,
+        batch=64,
+        schedule="fifths",
+        augmentation="color-crop",
+        cutmix=settings.expert_cutmix,
     )
     return ExpertsNeeded(training, settings.pairs, settings.expert_epochs, "pairs")
 
