@@ -41,9 +41,9 @@ def evaluate(
 
     Args:
         run: A run, or a saved condensed set.
-        protocol: How networks are trained: quick-200, cross-200, learned-200, field-1000, dsa-1000,
-            learned-1000, soft-1000, idc-1000, idc-1500, field-2000, datadam-1800; of graphs cat-500,
-            graph-quick; of tables table-mlp-200, logistic; else what the set asks for.
+        protocol: How networks are trained: quick-200, cross-200, learned-200, idc-200, field-1000,
+            dsa-1000, learned-1000, soft-1000, idc-1000, idc-1500, field-2000, datadam-1800; of graphs
+            cat-500, unbiased-500, graph-quick; of tables table-mlp-200, logistic; else what the set asks for.
         networks: Kinds in place of the protocol's: convnet,mlp,lenet,alexnet,vgg11,resnet18; of graphs
             gcn,sgc,gat,sage,appnp,mlp; of tables mlp,logistic.
         repeats: Networks of each kind, in place of the protocol's number.

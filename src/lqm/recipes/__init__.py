@@ -90,7 +90,8 @@ def _scales(entry: dict[str, Any], content: dict[str, Any]) -> Iterator[Recipe]:
             paper={},
             cost=cpu_cost,
         )
-    if original := content.get("exact", {}).get(recipe.method):
+    original = content.get("exact", {}).get(recipe.method)
+    if original and not recipe.called(BEST):
         yield replace(
             recipe,
             name=f"{recipe.name}-{PAPER}",
