@@ -15,6 +15,7 @@ from lqm.recipes import (
     GRAPHS,
     TABLES,
     called_recipe,
+    chosen_recipe,
     fitting_recipe,
     load_recipes,
     named_recipe,
@@ -75,6 +76,25 @@ def test_the_largest_budget_that_is_not_above_counts_and_a_cpu_has_its_own_scale
     ]
     assert name(10, True) == "idm-10-cpu"
     assert fitting_recipe("digits", "dm", 10, cpu=True).name == "dm-10"
+
+
+@pytest.mark.parametrize("name", [None, "best"])
+def test_the_best_recipe_of_a_source_is_taken_where_no_method_is_asked_for(name):
+    taken = [chosen_recipe("cifar10", name, None, count, cpu=True) for count in (None, 1, 50)]
+    assert [recipe.name for recipe in taken] == ["dance-10-best", "dance-1-best", "dance-10-best"]
+    assert [recipe.per_class for recipe in taken] == [10, 1, 50]
+    assert chosen_recipe("cifar10", None, "dm", 10, cpu=True).name == "dm-10-cpu"
+    assert chosen_recipe("cifar10", "best", "dance", 1, cpu=True).name == "dance-1-best"
+
+
+def test_a_source_without_a_best_recipe_is_condensed_by_dm_and_says_so_if_best_is_asked_for():
+    assert chosen_recipe("own", None, None, 10, cpu=True).name == "dm-10-cpu"
+    with pytest.raises(ConfigError, match=r"no recipe 'best'.*there are some for .*cifar10"):
+        chosen_recipe("own", "best", None, 10, cpu=True)
+
+
+def test_a_recipe_called_best_has_no_variant_called_paper():
+    assert not any("-best-" in name for source, name in ALL)
 
 
 def test_a_method_without_a_recipe_has_its_defaults_and_the_sources_protocol():

@@ -112,7 +112,7 @@ def chosen_recipe(
 ) -> Recipe:
     """The recipe of that name, or the one that suits method and budget: dm and 10 unless they are given.
 
-    `best` without a method is that of the method which is best for the budget.
+    Without a method, a source that has recipes called `best` has that of the budget.
 
     Raises:
         ConfigError: if there is none of that name, or it is for another method or budget.
@@ -120,10 +120,10 @@ def chosen_recipe(
     if name is not None and name not in CALLED:
         return named_recipe(source, name, method, per_class)
     wanted = 10 if per_class is None else per_class
-    if name is None:
+    if method is None and name in (None, BEST) and (best := _all_called(source, BEST)):
+        fitting = _nearest(best, wanted)
+    elif name is None:
         fitting = fitting_recipe(source, method or "dm", wanted, cpu=cpu)
-    elif name == BEST and method is None and (known := _all_called(source, BEST)):
-        fitting = _nearest(known, wanted)
     else:
         fitting = called_recipe(source, name, method or "dm", wanted)
     return replace(fitting, per_class=wanted)
