@@ -19,6 +19,7 @@ from lqm.studies.files import load_study, study_names
 
 NAMES = (
     "ablation",
+    "best",
     "biases",
     "budgets",
     "families",
@@ -28,11 +29,13 @@ NAMES = (
     "inits",
     "lengths",
     "paper-cells",
+    "rivals",
     "shape",
     "transfer",
 )
 SCALES = [
     *((name, scale) for name in NAMES for scale in ("cpu", "paper")),
+    ("best", "parts"),
     ("shape", "choose"),
     ("shape", "why"),
     ("biases", "choose"),
@@ -69,7 +72,7 @@ def test_the_shipped_studies_are_these():
     assert (*study_names(),) == NAMES
 
 
-@pytest.mark.parametrize(("name", "scale"), SCALES)
+@pytest.mark.parametrize(("name", "scale"), [*SCALES, ("rivals", "choose")])
 def test_all_that_a_study_names_is_there(name, scale, tmp_path, folder_of_data):
     place = Place(tmp_path / "study")
     study = load_study(name, scale)
