@@ -29,6 +29,7 @@ NAMES = (
     "lengths",
     "paper-cells",
     "shape",
+    "streams",
     "transfer",
 )
 SCALES = [
@@ -36,6 +37,7 @@ SCALES = [
     ("shape", "choose"),
     ("shape", "why"),
     ("biases", "choose"),
+    ("streams", "choose"),
 ]
 # Graphs that users have as files.
 FILES = (
