@@ -24,7 +24,7 @@ COMMANDS = [
     ("own_distance.ipynb", {"source": "digits", "per_class": 5}),
 ]
 CHANGED = {
-    "graph_stream.ipynb": {"epochs": 60, "classifier": "gcn:width=32", "steps": 100, "width": 64},
+    "graph_stream.ipynb": {"steps": 100, "width": 64},
     "own_distance.ipynb": {"steps": 60, "network": "convnet:width=32"},
 }
 

@@ -147,9 +147,10 @@ def _own_network(folder: Path) -> Tensors:
 def _stream(method: str, **settings: Any) -> Case:
     memory = {"budget": 6} if method not in ("finetuning", "joint") else {}
     condensed = _NODES if method in ("cat", "puma") else _RAW if memory else {}
+    as_cat = {"classifier_rate": 0.005, "retrain": False} if memory and method != "puma" else {}
 
     def run(folder: Path) -> Tensors:
-        learning = {"epochs": 5, "classifier": "gcn:width=16:depth=2"}
+        learning = {"epochs": 5, "classifier": "gcn:width=16:depth=2"} | as_cat
         found = lqm.continual(
             _GRAPH,
             method=method,

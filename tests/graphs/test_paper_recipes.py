@@ -8,11 +8,17 @@ import pytest
 import torch
 
 import lqm
+from lqm.graphs.continual import CONTINUAL_METHODS
+from lqm.graphs.continual.settings import CondensedReplaySettings, PUMAReplaySettings
 from lqm.graphs.domain import graph_recipe
 from lqm.graphs.methods.cat import CaTSettings, PUMASettings
 from lqm.graphs.networks import Inputs, make_network
 from lqm.recipes import called_recipe, load_recipes
 from lqm.utils.errors import ConfigError
+
+# The classifier of CaT's code, which was the default once.
+_CLASSIFIER = {"classifier": "gcn:width=256:depth=2", "classifier_rate": 0.005, "retrain": False}
+_SHORT = {"steps": 2, "epochs": 2}
 
 
 @pytest.mark.parametrize(("method", "kind"), [("cat", CaTSettings), ("puma", PUMASettings)])
@@ -20,6 +26,17 @@ def test_paper_names_every_setting_so_that_no_default_can_change_it(method, kind
     settings = load_recipes("graphs")[f"{method}-paper"].settings
     assert {*settings} == {*asdict(kind())} - {"reuse", "window"}
     assert settings["lengths"] == "free"
+
+
+def test_paper_names_the_classifier_of_a_stream_too():
+    """That of the code of CaT and of PUMA; pseudo-labels are off in all comparisons."""
+    for method, learning in (("cat", CondensedReplaySettings), ("puma", PUMAReplaySettings)):
+        classifier = load_recipes("graphs")[f"{method}-paper"].stream
+        assert {*classifier} == {name for name in asdict(learning()) if not name.startswith("pseudo")}
+    cat, corafull = (load_recipes("graphs")[name].stream for name in ("cat-paper", "cat-corafull-paper"))
+    assert cat == corafull
+    assert (cat["classifier"], cat["classifier_rate"]) == ("gcn:width=256:depth=2", 0.005)
+    assert not cat["retrain"]
 
 
 def test_corafull_has_5000_encoders():
@@ -40,40 +57,73 @@ def test_a_set_by_the_papers_recipe_is_one_by_its_settings():
 
 
 def test_a_stream_by_the_papers_recipe_is_one_by_its_settings():
-    common = {"steps": 2, "epochs": 2}
+    common = _SHORT
     found, expected = (
         lqm.continual("digits-knn", budget=4, repeats=1, show_progress=False, **given)
         for given in (
             {"recipe": "paper", "settings": common},
-            {"settings": {**common, "learning_rate": 1e-3, "lengths": "free"}},
+            {"settings": {**common, **_CLASSIFIER, "learning_rate": 1e-3, "lengths": "free"}},
         )
     )
     assert found.config == expected.config
     assert torch.equal(found.matrices.nan_to_num(), expected.matrices.nan_to_num())
 
 
-def test_best_is_what_the_defaults_are_by_networks_without_biases():
+@pytest.mark.parametrize("method", ["cat", "puma"])
+def test_best_is_what_holds_where_nothing_is_asked_for(method):
     condensed, usual = (
-        lqm.condense("digits-knn", budget=12, show_progress=False, settings={"steps": 2}, **given)
+        lqm.condense(
+            "digits-knn", method=method, budget=12, show_progress=False, settings={"steps": 2}, **given
+        )
         for given in ({"recipe": "best"}, {})
     )
     assert torch.equal(condensed.features, usual.features)
-    assert condensed.manifest["recipe"] == "cat-best"
-    found = lqm.evaluate(condensed, repeats=1, baselines=(), show_progress=False)
-    assert found.protocol.name == "unbiased-500"
-    assert found.protocol.network == "gcn:bias=false"
+    assert condensed.manifest["recipe"] == f"{method}-best"
+    assert condensed.manifest["evaluation"] == usual.manifest["evaluation"]
+    assert condensed.manifest["evaluation"]["name"] == "unbiased-500"
+    assert not load_recipes("graphs")[f"{method}-best"].stream_settings
 
 
-def test_a_stream_by_best_has_a_classifier_without_biases():
-    stream = lqm.continual(
-        "digits-knn",
-        budget=4,
-        recipe="best",
-        repeats=1,
-        settings={"steps": 2, "epochs": 2},
-        show_progress=False,
+def test_papers_networks_have_biases():
+    condensed = lqm.condense(
+        "digits-knn", budget=12, recipe="paper", settings={"steps": 2}, show_progress=False
     )
-    assert stream.config["settings"]["classifier"] == "gcn:width=256:depth=2:bias=false"
+    assert condensed.manifest["evaluation"]["name"] == "cat-500"
+    assert condensed.manifest["evaluation"]["network"] == "gcn"
+
+
+@pytest.mark.parametrize("method", ["cat", "random", "er-gnn", "ssm"])
+def test_every_memory_is_learned_by_the_same_classifier(method):
+    learning = CONTINUAL_METHODS[method].learning()
+    assert learning.classifier == "gcn:width=64:depth=2:bias=false"
+    assert (learning.classifier_rate, learning.retrain) == (1e-3, True)
+
+
+@pytest.mark.parametrize("method", ["finetuning", "joint"])
+def test_whole_graphs_are_learned_by_the_papers_classifier(method):
+    learning = CONTINUAL_METHODS[method].learning()
+    assert (learning.classifier, learning.retrain) == ("gcn:width=256:depth=2", False)
+
+
+def test_a_run_that_began_with_the_papers_classifier_goes_on_with_it(tmp_path):
+    """As earlier versions began a stream, unless a recipe is asked for."""
+    given = {"budget": 4, "show_progress": False, "out": tmp_path}
+    begun = lqm.continual("digits-knn", repeats=1, settings={**_SHORT, **_CLASSIFIER}, **given)
+    more = lqm.continual("digits-knn", repeats=2, settings=_SHORT, **given)
+    assert more.config == begun.config
+    assert torch.equal(more.matrices[0].nan_to_num(), begun.matrices[0].nan_to_num())
+    with pytest.raises(ConfigError, match="classifier"):
+        lqm.continual("digits-knn", recipe="best", repeats=2, settings=_SHORT, **given)
+
+
+def test_a_set_that_goes_on_keeps_its_protocol(tmp_path):
+    given = {"budget": 12, "show_progress": False, "out": tmp_path}
+    papers = load_recipes("graphs")["cat-paper"].settings
+    lqm.condense("digits-knn", recipe="paper", settings={"steps": 2}, **given)
+    more = lqm.condense("digits-knn", settings=papers | {"steps": 3}, **given)
+    assert more.manifest["evaluation"]["name"] == "cat-500"
+    best = lqm.condense("digits-knn", recipe="best", settings=papers | {"steps": 4}, **given)
+    assert best.manifest["evaluation"]["name"] == "unbiased-500"
 
 
 def test_without_biases_a_prediction_does_not_mind_the_lengths_of_features():

@@ -50,6 +50,21 @@ def test_every_combination_of_lists_and_seeds_is_a_cell():
     assert len(study(scale="paper").cells) == 1
 
 
+def test_an_arm_names_method_and_distance_which_then_are_no_axes():
+    grids = [
+        {"arm": "ours", "source": ["digits", "mnist"], "method": "dm", "per_class": 1},
+        {"arm": "theirs", "source": ["digits", "mnist"], "method": "idm", "distance": "mean", "per_class": 1},
+    ]
+    content = {"compare": "arm", "against": "theirs", "grid": grids}
+    ours, _, theirs, _ = read_study("mine", content).cells
+    assert ours.axes == {"source": "digits", "per_class": 1, "arm": "ours"}
+    assert theirs.axes == {"source": "digits", "per_class": 1, "arm": "theirs"}
+    assert theirs.options == {"source": "digits", "method": "idm", "distance": "mean", "per_class": 1}
+    assert theirs.name == "digits-1-theirs-seed-0"
+    with pytest.raises(ConfigError, match="two cells"):
+        read_study("mine", {"grid": [{"arm": "both", "source": "digits", "distance": ["mean", "lqm"]}]})
+
+
 def test_a_source_that_is_a_file_is_called_by_its_name_and_read_from_its_path():
     cell = next(cell for cell in study().cells if cell.axes["source"] == "cora")
     assert cell.options["source"] == "graphs/cora.npz"
@@ -157,6 +172,7 @@ def test_an_unknown_scale_study_or_file_is_refused_with_what_there_is(tmp_path):
         ("sketch = { settings = 3 }", r"sketch\.settings"),
         ("networks = [{ a = 1 }]", "networks"),
         ("validation = 'yes'", "validation"),
+        ("arm = ['one', 'two']", "arm .* a grid of its own"),
         ("validation = true\ntune = { steps = [1, 2] }", "leave one of them out"),
     ],
 )

@@ -31,6 +31,7 @@ NAMES = (
     "paper-cells",
     "rivals",
     "shape",
+    "streams",
     "transfer",
 )
 SCALES = [
@@ -39,6 +40,7 @@ SCALES = [
     ("shape", "choose"),
     ("shape", "why"),
     ("biases", "choose"),
+    ("streams", "choose"),
 ]
 # Graphs that users have as files.
 FILES = (

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import t
 
 from lqm.studies.layout import COUNT, SPREAD, Column, Spread, Table
-from lqm.studies.lines import StudyHead
+from lqm.studies.lines import CellLine, StudyHead
 from lqm.studies.pairs import answers, comparisons
 from lqm.studies.tables import all_tables, difference_table, facts, failure_table, render, score_table
 from lqm.utils.errors import ConfigError
@@ -117,6 +117,19 @@ def test_streams_are_compared_by_their_classifier_which_names_their_scores():
     rows = read_csv(score_table(lines))
     assert [row["classifier"] for row in rows] == ["gcn", "gcn:bias=false"]
     assert "network" not in rows[0]
+
+
+def test_arms_are_compared_whatever_their_networks_and_settings_are():
+    head = StudyHead("streams", "", "cpu", "arm", "theirs")
+    lines = [
+        CellLine(head, f"{arm}{seed}", {"arm": arm}, seed, scores={spec: (score,)}, settings={"steps": steps})
+        for arm, spec, steps, scores in (("theirs", "gcn", 1, (0.5, 0.6)), ("ours", "sgc", 2, (0.7, 0.9)))
+        for seed, score in enumerate(scores)
+    ]
+    (found,) = comparisons(lines)
+    assert found.paired.differences == pytest.approx((0.2, 0.3))
+    assert (found.side, found.unlike) == ("ours", ())
+    assert [row["network"] for row in read_csv(score_table(lines))] == ["gcn", "sgc"]
 
 
 def test_a_stream_has_average_accuracy_and_backward_transfer():

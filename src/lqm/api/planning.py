@@ -17,6 +17,7 @@ from lqm.banks import (
     sketched_method,
     sketched_settings,
 )
+from lqm.condensed.artefact import read_manifest
 from lqm.distances import Distance
 from lqm.engine import environment, recorded
 from lqm.methods.condensation import Condensation
@@ -24,6 +25,7 @@ from lqm.methods.domain import Choices
 from lqm.methods.named_distance import named_distance
 from lqm.methods.plan import Plan, as_text, distance_for, distance_record, titled
 from lqm.utils.effects import BANK, effective
+from lqm.utils.errors import LqmError
 from lqm.utils.memory import memory_for, memory_for_reading
 from lqm.utils.names import choose
 from lqm.utils.old_names import begun_with, current_settings
@@ -113,7 +115,7 @@ def plan_condensation(request: CondenseRequest, device: torch.device, scratch: P
             "recipe": recipe.name,
             "steps": steps,
             "origin": source.origin,
-            "evaluation": domain.evaluator.protocols[recipe.protocol].record,
+            "evaluation": _asked_before(request) or domain.evaluator.protocols[recipe.protocol].record,
             "environment": environment(device) | dict(prepared.compute),
         },
         title=titled(recipe.method, matched),
@@ -122,6 +124,16 @@ def plan_condensation(request: CondenseRequest, device: torch.device, scratch: P
         lengths=prepared.lengths,
         init=built.synthetic.init_stage() if isinstance(built, Condensation) else None,
     )
+
+
+def _asked_before(request: CondenseRequest) -> dict[str, Any] | None:
+    """The protocol of the set that a run goes on from, unless a recipe has another."""
+    if request.out is None or request.recipe is not None:
+        return None
+    try:
+        return dict(read_manifest(Path(request.out))["evaluation"])
+    except (OSError, LqmError):
+        return None
 
 
 def chosen_distance(distance: str | Distance | None) -> Distance | None:

@@ -196,7 +196,7 @@ class ContinualRequest(EngineRequest):
         inter_task_edges: Keep the edges to nodes of earlier tasks.
         scoring: Among all classes seen so far (class), or the task's (task).
         repeats: How often to learn it all, with seeds from --seed on.
-        recipe: Settings of cat and puma by name: paper.
+        recipe: Settings of cat and puma by name: best (the defaults) or paper.
         sketch: What `lqm sketch` made of the same stream.
         settings: Of the memory (steps, width, ...) and of the classifier (classifier, epochs, ...).
         seed: Everything random follows from it.

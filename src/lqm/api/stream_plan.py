@@ -16,14 +16,15 @@ def plan_stream(request: ContinualRequest) -> ContinualPlan:
     matched = chosen_distance(request.distance)
     before = recorded(request.out)
     known = choose(request.method, CONTINUAL_METHODS, "continual method").setting_names
-    settings = begun_with(before, request.method, known) | current_settings(request.settings or {})
+    given = current_settings(request.settings or {})
+    settings = begun_with(before, request.method, known) | given
     checked = check_request(request.method, matched, request.budget, settings, request.scoring)
     sketch = open_sketch(request.sketch, before["config"])
     with memory_for_reading(request.source):
         data = GRAPHS.load(request)
     if request.recipe is not None:
         recipe = graph_recipe(data, request.recipe, request.method)
-        settings |= recipe.stream_settings | current_settings(request.settings or {})
+        settings = recipe.stream_settings | given
         checked = check_request(request.method, matched, request.budget, settings, request.scoring)
     words = stream_options(request)
     return plan_continual(checked, data, make_stream(data, **words), request.seed, words, sketch)

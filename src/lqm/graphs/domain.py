@@ -21,11 +21,11 @@ from lqm.graphs.sources import GRAPHS as NAMES
 from lqm.graphs.sources import GraphSource, is_graph, load_graph
 from lqm.graphs.stream import check_features, make_stream
 from lqm.methods.domain import Choices, Domain, Prepared
-from lqm.recipes import CALLED, Recipe, called_recipe, named_recipe
+from lqm.recipes import BEST, CALLED, Recipe, called_recipe, named_recipe
 from lqm.recipes import GRAPHS as RECIPES
 from lqm.utils.errors import ConfigError
 
-_DEFAULT_BUDGET, _PROTOCOL = "1%", "cat-500"
+_DEFAULT_BUDGET = "1%"
 
 
 def _load(request: Any) -> GraphSource:
@@ -63,9 +63,9 @@ def _recipe(
     per_class: int | None,
     device: torch.device,
 ) -> Recipe:
-    """The recipe of that name, if one is given: else every method has its defaults."""
+    """The recipe of that name, if one is given: else a method has its defaults, and the protocol of best."""
     if name is None:
-        return Recipe("", method or "cat", protocol=_PROTOCOL)
+        return Recipe("", method or "cat", protocol=called_recipe(RECIPES, BEST, "cat").protocol)
     return graph_recipe(source, name, method)
 
 

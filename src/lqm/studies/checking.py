@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lqm.studies.lines import ARM
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import shown_value
 
@@ -21,6 +22,8 @@ def check_block(study: str, block: Mapping[str, Any]) -> None:
     for name, value in block.items():
         if name not in TABLES:
             _check_values(study, name, value)
+    if not isinstance(block.get(ARM, ""), str):
+        raise _unusable(study, ARM, block[ARM], "a name; give each arm a grid of its own")
     if not isinstance(block.get("validation", False), bool):
         raise _unusable(study, "validation", block["validation"], "true or false")
     if block.get("validation") and "tune" in block:

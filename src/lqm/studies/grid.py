@@ -10,13 +10,15 @@ from typing import Any, Literal
 from lqm.evaluation.labels import hash_of
 from lqm.studies.cell import Bank, Cell, Study
 from lqm.studies.checking import TABLES, check_block, check_scores, check_word
-from lqm.studies.lines import StudyHead
+from lqm.studies.lines import ARM, StudyHead
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import shown_value
 from lqm.utils.numbers import whole_numbers
 
 # Options of a cell that tell it from others, whether or not they are given as lists.
 _ALWAYS = ("source", "method", "distance", "per_class", "budget")
+# What an arm names together, and so are no axes of its cells.
+_NAMED = ("method", "distance")
 _MOST = 100_000
 _EVALUATION = ("protocol", "networks", "repeats", "test_every", "baselines")
 # Options of a cell that its bank has too: what the records are, and by which networks they are looked at.
@@ -111,7 +113,7 @@ def chosen(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
 def _cells(study: str, block: Mapping[str, Any], scores: Sequence[Mapping[str, Any]]) -> Iterator[Cell]:
     """Every combination of the lists of a grid."""
     check_block(study, block)
-    others = (*TABLES, *_EVALUATION, "seed", "validation")
+    others = (*TABLES, *_EVALUATION, "seed", "validation", ARM)
     plain = {name: value for name, value in block.items() if name not in others}
     if "source" not in plain:
         raise ConfigError(f"study {study}: a grid names no source; give source = 'digits' or a list of them")
@@ -129,9 +131,11 @@ def _cells(study: str, block: Mapping[str, Any], scores: Sequence[Mapping[str, A
         name: value if isinstance(value, list) else [value] for name, value in block.get("tune", {}).items()
     }
     for options, own in product(_combined(plain), _combined(settings)):
-        varied = [name for name in plain if name in _ALWAYS or isinstance(plain[name], list)]
-        axes = {name: options[name] for name in varied if name in options}
+        named = _NAMED if ARM in block else ()
+        varied = (name for name in plain if name in _ALWAYS or isinstance(plain[name], list))
+        axes = {name: options[name] for name in varied if name not in named}
         axes |= {name: own[name] for name, value in settings.items() if isinstance(value, list)}
+        axes |= {ARM: block[ARM]} if ARM in block else {}
         axes["source"] = _short(str(axes["source"]))
         paper = [
             score["accuracy"]

@@ -13,6 +13,8 @@ from lqm.utils.errors import ArtifactError
 from lqm.utils.lines import append_lines, read_log, warn_of_damage
 
 CELLS = "cells.jsonl"
+# The axis of cells that differ in method, distance and settings at once, by a name for each of these.
+ARM = "arm"
 
 _Record = TypeVar("_Record")
 Value = str | int | float | bool

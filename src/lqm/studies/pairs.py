@@ -7,7 +7,7 @@ from typing import Any
 
 from lqm.evaluation.labels import key_of
 from lqm.evaluation.paired import Paired, holm
-from lqm.studies.lines import CellLine, Value, done, without
+from lqm.studies.lines import ARM, CellLine, Value, done, without
 from lqm.utils.sentences import counted
 
 # The setting of a stream by which its one kind of network is called in its scores.
@@ -134,10 +134,10 @@ def _answer(side: Value, against: Value, counts: Counter[str]) -> str:
 
 
 def _unlike(axis: str, one: CellLine, other: CellLine) -> Iterator[str]:
-    """What else two lines differ in; of methods, which have settings of their own, in the protocol alone."""
+    """What else two lines differ in; of methods and arms, with settings of their own, the protocol alone."""
     if one.protocol != other.protocol:
         yield "protocol"
-    if axis == "method":
+    if axis in ("method", ARM):
         return
     own, beside = (without(line.settings, axis, *one.tuned, *other.tuned) for line in (one, other))
     yield from (name for name in own | beside if own.get(name) != beside.get(name))
@@ -147,7 +147,7 @@ def _unlike(axis: str, one: CellLine, other: CellLine) -> Iterator[str]:
 
 def _networks(axis: str, pairs: Sequence[tuple[CellLine, CellLine]]) -> list[str | None]:
     """The kinds of networks that scored; None for the only kind of a line, where just that is compared."""
-    if axis == CLASSIFIER:
+    if axis in (CLASSIFIER, ARM):
         return [None]
     return [*dict.fromkeys(network for line, _ in pairs for network in line.scores)]
 

@@ -23,7 +23,7 @@ from lqm.studies.layout import (
     Table,
     render,
 )
-from lqm.studies.lines import CellLine, StudyHead, Value, without
+from lqm.studies.lines import ARM, CellLine, StudyHead, Value, without
 from lqm.studies.pairs import CLASSIFIER, Comparison, comparisons
 from lqm.studies.seeds import Cells, cells_of
 from lqm.utils.sentences import counted
@@ -129,7 +129,7 @@ def counts_training(head: StudyHead) -> bool:
     They do where methods are compared: in the seconds of a condensation, one may train on many more real
     records.
     """
-    return head.axis == "method"
+    return head.axis in ("method", ARM)
 
 
 def axis_columns(every: Sequence[dict[str, Value]], last: str = "") -> list[Column]:

@@ -17,8 +17,15 @@ _ADDED = {
     "lengths": ("updates", "free"),
     "pseudo_among": ("pseudo_labels", "task"),
 }
+# The classifier of a stream with a memory, as it was by default once.
+_CLASSIFIER = {"classifier": "gcn:width=256:depth=2", "classifier_rate": 0.005, "retrain": False}
 # Defaults that have changed since these settings were added.
-_CHANGED = {"cat": ("steps", "learning_rate"), "puma": ("classifier",), "dm": ("learning_rate",)}
+_CHANGED = {
+    "cat": ("steps", "learning_rate", *_CLASSIFIER),
+    "puma": ("classifier",),
+    "dm": ("learning_rate",),
+    **dict.fromkeys(("random", "er-gnn", "ssm"), (*_CLASSIFIER,)),
+}
 # Methods that keep real nodes; the nodes had features of their own once.
 _REAL_NODES = ("random", "herding", "k-centre", "k-means", "er-gnn", "ssm")
 
@@ -71,8 +78,13 @@ def begun_with(run: Mapping[str, Any], method: str, known: Collection[str]) -> d
     """
     config = run["config"]
     stored = current_settings(config.get("settings", {}))
-    if config.get("method") != method or set(known) <= {*stored, "steps"}:
+    if config.get("method") != method:
         return {}
+    changed = {*_CHANGED.get(method, ())} & {*known}
+    if set(known) <= {*stored, "steps"}:  # all settings are recorded, and may be of this version
+        return {
+            name: value for name, value in _CLASSIFIER.items() if name in changed and stored[name] == value
+        }
     whole = {"steps": run.get("steps")} | current_config(config)["settings"]
-    changed = {*_ADDED, "features", *_CHANGED.get(method, ())} & {*known}
+    changed |= {*_ADDED, "features"} & {*known}
     return {name: value for name, value in whole.items() if name in changed and value is not None}

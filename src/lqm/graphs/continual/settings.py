@@ -19,7 +19,7 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 
 @dataclass(frozen=True, config={"extra": "forbid"})
 class LearningSettings:
-    """How a classifier goes through a stream; the defaults are those of CaT's code (Liu et al. 2023).
+    """How a classifier goes through a stream; the defaults, of whole graphs, are those of CaT's code.
 
     Attributes:
         classifier: such as `gcn:width=256:depth=2`.
@@ -47,13 +47,19 @@ class FinetuningSettings(LearningSettings):
 
 @dataclass(frozen=True, config={"extra": "forbid"})
 class ReplaySettings(LearningSettings):
-    """Of a classifier with a memory.
+    """Of a classifier with a memory, chosen on validation nodes (docs/results.md, "Streams").
+
+    A few nodes are learned in a moment, and what a network learns of them after that is of no use for others:
+    so it is narrow, slow, and new at every task. The recipe `cat-paper` has the classifier of CaT's code.
 
     Attributes:
         train_in_memory: train on the memory of all tasks so far; if not, on the memory of those before and
             on the whole graph of the present one.
     """
 
+    classifier: Annotated[str, AfterValidator(check_spec)] = "gcn:width=64:depth=2:bias=false"
+    classifier_rate: Positive = 1e-3
+    retrain: bool = True
     train_in_memory: bool = True
 
 
