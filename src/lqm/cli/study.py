@@ -43,8 +43,8 @@ def study(
     Example: lqm study images --scale cpu --only source=digits
 
     Args:
-        name: images, graphs, streams, biases, shape, ablation, inits, transfer, budgets, families, hard-labels,
-            lengths, paper-cells, or a TOML file.
+        name: images, graphs, streams, biases, shape, ablation, inits, transfer, budgets, families,
+            hard-labels, lengths, paper-cells, or a TOML file.
         out: Folder for its lines, runs and banks, else one in runs/; a stopped study goes on.
         scale: cpu (what two cores finish), paper (what the papers did).
         only: Leave out cells with other values; repeat it for more axes.
