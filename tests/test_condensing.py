@@ -321,8 +321,8 @@ def test_what_is_no_source_says_how_to_make_one():
 def quick(tiny_protocol, monkeypatch):
     """The protocols that sets ask for by default, at a size that takes no time."""
     monkeypatch.setitem(PROTOCOLS, "quick-200", replace(tiny_protocol, name="quick-200"))
-    whole = GRAPH_PROTOCOLS["cat-500"]
-    monkeypatch.setitem(GRAPH_PROTOCOLS, "cat-500", replace(whole, epochs=2, networks=2))
+    whole = GRAPH_PROTOCOLS["unbiased-500"]
+    monkeypatch.setitem(GRAPH_PROTOCOLS, "unbiased-500", replace(whole, epochs=2, networks=2))
 
 
 def evaluations(folder):

@@ -33,7 +33,7 @@ def small_work(monkeypatch, tmp_path, tiny_protocol):
     for name in ("field-1000", "quick-200"):
         monkeypatch.setitem(PROTOCOLS, name, tiny_protocol)
     tiny_graph = GraphProtocol("tiny", epochs=2, networks=1, full_networks=1)
-    monkeypatch.setitem(GRAPH_PROTOCOLS, "cat-500", tiny_graph)
+    monkeypatch.setitem(GRAPH_PROTOCOLS, "unbiased-500", tiny_graph)
 
 
 @pytest.fixture

@@ -65,7 +65,11 @@ def main(
             "full": lambda: (data.train, 0.0),
             "random": lambda seed=seed: _made(whole, out, seed, per_class, {"method": "random"}),
             "condensed": lambda seed=seed: _made(
-                whole, out, seed, per_class, {"settings": _CIFAR} if source == "cifar10" else {}
+                whole,
+                out,
+                seed,
+                per_class,
+                {"method": "dm", "settings": _CIFAR} if source == "cifar10" else {},
             ),
         }
         made: dict[str, tuple[Images, float]] = {}

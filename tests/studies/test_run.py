@@ -29,7 +29,7 @@ distance = ["mean", "lqm"]
 budget = 4
 classes_per_task = 2
 seed = "0..1"
-settings = { steps = STEPS, width = 8, epochs = 3 }
+settings = { steps = STEPS, width = 8, epochs = 3, classifier_rate = 0.03 }
 """
 
 

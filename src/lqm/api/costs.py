@@ -72,8 +72,9 @@ def cost_of_condensing(
     device = resolve_device(request.device)
     begin_peak()
     began = time.monotonic()
-    fewest = _with_fewest_experts(request)
-    plan = plan_condensation(fewest if trial_bank else request, device, scratch)
+    plan = None if trial_bank else plan_condensation(request, device, scratch)
+    fewest = _with_fewest_experts(request, plan.config["method"] if plan else request.method)
+    plan = plan or plan_condensation(fewest, device, scratch)
     before = Cost()
     measured = plan
     if plan.experts and request.experts is None:
@@ -180,11 +181,11 @@ def _cost_of_experts(request: CondenseRequest, plan: Plan, scratch: Path) -> Cos
     return cost_of_bank(bank, scratch)
 
 
-def _with_fewest_experts(request: CondenseRequest) -> CondenseRequest:
+def _with_fewest_experts(request: CondenseRequest, method: str | None) -> CondenseRequest:
     """The same by as few experts as there can be."""
     from lqm.api.domains import domain_of
 
-    spec = domain_of(request).methods.get(request.method or "")
+    spec = domain_of(request).methods.get(method or "")
     if spec is None or not spec.experts:
         return request
     known = {field.name for field in fields(spec.settings)}

@@ -1,5 +1,6 @@
 """From a request to a condensation that is ready to begin: the same for every kind of data."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,10 @@ from lqm.condensed.artefact import read_manifest
 from lqm.distances import Distance
 from lqm.engine import environment, recorded
 from lqm.methods.condensation import Condensation
-from lqm.methods.domain import Choices
+from lqm.methods.domain import Choices, Domain
 from lqm.methods.named_distance import named_distance
 from lqm.methods.plan import Plan, as_text, distance_for, distance_record, titled
+from lqm.recipes import Recipe
 from lqm.utils.effects import BANK, effective
 from lqm.utils.errors import LqmError
 from lqm.utils.memory import memory_for, memory_for_reading
@@ -60,7 +62,7 @@ def plan_condensation(request: CondenseRequest, device: torch.device, scratch: P
     if sketch:
         require_same_source(sketch, source.record)
         method = sketched_method(sketch, method)
-    recipe = domain.recipe(source, method, request.recipe, request.per_class, device)
+    recipe = _recipe(request, domain, source, method, before["config"], device)
     spec = domain.methods[recipe.method]
     if request.recipe is not None:
         given = recipe.settings | current_settings(given)
@@ -126,12 +128,33 @@ def plan_condensation(request: CondenseRequest, device: torch.device, scratch: P
     )
 
 
+def _recipe(
+    request: CondenseRequest,
+    domain: Domain,
+    source: Any,
+    method: str | None,
+    begun: Mapping[str, Any],
+    device: torch.device,
+) -> Recipe:
+    """The recipe that is asked for; else that of the method by which a run was begun, or of the usual one.
+
+    A network of the user's own goes with no experts, which the best recipe of a source may need.
+    """
+    implied = method is None and request.recipe is None
+    if implied and not isinstance(request.network, str | None):
+        method = domain.default_method
+    recipe = domain.recipe(source, method, request.recipe, request.per_class, device)
+    if implied and begun.get("method", recipe.method) != recipe.method:
+        return domain.recipe(source, begun["method"], None, request.per_class, device)
+    return recipe
+
+
 def _asked_before(request: CondenseRequest) -> dict[str, Any] | None:
     """The protocol of the set that a run goes on from, unless a recipe has another."""
     if request.out is None or request.recipe is not None:
         return None
     try:
-        return dict(read_manifest(Path(request.out))["evaluation"])
+        return read_manifest(Path(request.out)).get("evaluation")
     except (OSError, LqmError):
         return None
 

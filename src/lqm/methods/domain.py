@@ -85,7 +85,7 @@ class Domain:
         options: the fields of a request that are for this kind alone.
         instead: what to give in place of an option of the other kind.
         methods: the methods by name.
-        default_method: the one that is taken if none is given.
+        default_method: the one that is taken if none is given, unless a source has a recipe called best.
         load: the source that a request names.
         check: refuses what can be refused before any data is read.
         recipe: the recipe for a source: (source, method, its name, images a class, device).

@@ -120,12 +120,14 @@ def chosen_recipe(
     if name is not None and name not in CALLED:
         return named_recipe(source, name, method, per_class)
     wanted = 10 if per_class is None else per_class
-    if method is None and name in (None, BEST) and (best := _all_called(source, BEST)):
+    best = _all_called(source, BEST) if method is None and name in (None, BEST) else []
+    method = method or "dm"
+    if best:
         fitting = _nearest(best, wanted)
     elif name is None:
-        fitting = fitting_recipe(source, method or "dm", wanted, cpu=cpu)
+        fitting = fitting_recipe(source, method, wanted, cpu=cpu)
     else:
-        fitting = called_recipe(source, name, method or "dm", wanted)
+        fitting = called_recipe(source, name, method, wanted)
     return replace(fitting, per_class=wanted)
 
 

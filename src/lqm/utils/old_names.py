@@ -24,6 +24,7 @@ _CHANGED = {
     "cat": ("steps", "learning_rate", *_CLASSIFIER),
     "puma": ("classifier",),
     "dm": ("learning_rate",),
+    "dance": ("learning_rate",),
     **dict.fromkeys(("random", "er-gnn", "ssm"), (*_CLASSIFIER,)),
 }
 # Methods that keep real nodes; the nodes had features of their own once.

@@ -27,7 +27,7 @@ def nodes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("nodes")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LQM_CACHE", str(tmp_path_factory.mktemp("cache")))
-        patch.setitem(GRAPH_PROTOCOLS, "cat-500", TINY_GRAPH)
+        patch.setitem(GRAPH_PROTOCOLS, "unbiased-500", TINY_GRAPH)
         settings = {"steps": 3, "width": 8}
         lqm.condense(
             GRAPH, method="cat", budget=12, settings=settings, out=folder / "cat", show_progress=False

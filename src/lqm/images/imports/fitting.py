@@ -10,7 +10,6 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from lqm.condensed import CondensedImages
-from lqm.condensed.tensors import SOFT_LABELS
 from lqm.images.imports.layouts import Given
 from lqm.images.sources import ImageSource
 from lqm.images.sources.convert import eight_bits_or_floats, labels_of
@@ -70,12 +69,8 @@ def fitted(given: Given, source: ImageSource, settings: ImportSettings) -> Conde
         raise DataError(f"the learning rate of {given.place} is {rate:g}; give one above 0 by --rate")
     manifest: dict[str, Any] = {"preprocessing": prepared.preprocessing}
     manifest |= {"mosaic": settings.mosaic} if settings.mosaic > 1 else {}
-    if rate is not None or soft is not None:
-        learned = {} if rate is None else {"learning_rate": rate}
-        manifest["training"] = {**learned, SOFT_LABELS: soft is not None}
-    return CondensedImages(
-        images, labels, source.class_names, manifest, whitening=prepared.whitening, soft_labels=soft
-    )
+    made = CondensedImages(images, labels, source.class_names, manifest, whitening=prepared.whitening)
+    return made if rate is None and soft is None else made.taught_by(rate, soft)
 
 
 def _pixels(given: Given, source: ImageSource, settings: ImportSettings) -> Tensor:

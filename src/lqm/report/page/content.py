@@ -213,5 +213,6 @@ def _loading(case: Case) -> str:
     """The lines of Python that load a set."""
     nodes = isinstance(case.condensed, CondensedNodes)
     use = "data = condensed.to_pyg()" if nodes else "dataset = condensed.dataset()"
-    use += "\nlearning_rate = condensed.learning_rate  # of SGD" * ("training" in case.manifest)
+    if "learning_rate" in case.manifest.get("training", {}):
+        use += "\nlearning_rate = condensed.learning_rate  # of SGD"
     return f"import lqm\ncondensed = lqm.load({shown_path(case.folder)!r})\n{use}"
