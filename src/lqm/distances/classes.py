@@ -33,8 +33,9 @@ def class_targets(
 def class_losses(distance: Distance, groups: Sequence[Group], synthetic: Sequence[Tensor]) -> Tensor:
     """Losses of all classes, [C]: synthetic[c] is [k_c, F]."""
     losses = [distance.loss(g.target, _batch([synthetic[c] for c in g.classes])) for g in groups]
-    order = torch.tensor([c for g in groups for c in g.classes], device=losses[0].device)
-    return torch.cat(losses)[order.argsort()]
+    order = [c for g in groups for c in g.classes]
+    joined = torch.cat(losses)
+    return joined if order == sorted(order) else joined[torch.tensor(order, device=joined.device).argsort()]
 
 
 def _batch(samples: Sequence[Tensor]) -> Tensor:

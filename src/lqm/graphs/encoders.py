@@ -110,7 +110,7 @@ def fresh_encoder(
     weights = []
     for fan_in in (features, *[width] * (depth - 1)):
         numbers = bits.random_raw(-(-fan_in * width // 4)).view(np.int16)[: fan_in * width]
-        drawn = torch.from_numpy(numbers.reshape(fan_in, width)).to(device, torch.float32)
-        # The middles of 65,536 cells between -1 and 1.
-        weights.append(drawn.add_(0.5).mul_(math.sqrt(6 / (fan_in + width)) / 2**15))
+        drawn = torch.from_numpy(numbers.reshape(fan_in, width)).to(device)
+        # The middles of 65,536 cells between -1 and 1; the sum with a float is one of float32.
+        weights.append(drawn.add(0.5).mul_(math.sqrt(6 / (fan_in + width)) / 2**15))
     return Encoder(weights, activation)

@@ -124,10 +124,11 @@ class Condensation:
                 losses = part.objective.loss(target.encoder, group.target, synthetic)
             self._require_finite(losses, synthetic)
             found.append(losses.detach())
-            if losses.sum() > part.threshold:
+            total = losses.sum()
+            if part.threshold < math.inf and total > part.threshold:
                 continue
             # The weights of a network that learns would else get gradients too, for nothing.
-            losses.sum().backward(inputs=self.synthetic.leaves)
+            total.backward(inputs=self.synthetic.leaves)
             if self._per_class or place == len(target.groups) - 1:
                 self.synthetic.update()
         return torch.cat(found)
