@@ -180,6 +180,7 @@ def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
         data_dir=place.data_dir_of(cell.options["source"]),
         seed=cell.seed,
         device=place.device,
+        jobs=1,
         show_progress=place.show_progress,
     )
     evaluating = [rows["condensed"].seconds for rows in found.by_network.values()]

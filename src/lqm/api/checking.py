@@ -28,7 +28,7 @@ _KINDS: dict[str, Any] = (
     dict.fromkeys(("seed", "order_seed", "split_seed"), Seed)
     | dict.fromkeys(("encoders", "networks", "epochs", "repeats"), Numbered)
     | dict.fromkeys(
-        ("per_class", "real_batch", "classes_per_task", "evaluate_every", "threads"), Count | None
+        ("per_class", "real_batch", "classes_per_task", "evaluate_every", "jobs", "threads"), Count | None
     )
     | dict.fromkeys(
         ("normalise_features", "validation", "inter_task_edges", "tensorboard", "show_progress"), Switch
@@ -41,7 +41,6 @@ _KINDS: dict[str, Any] = (
     | {
         "size": Side | None,
         "max_per_class": Count,
-        "jobs": Count,
         "test_fraction": _Real | None,
         "method": _Name | None,
         "budget": _Budget | str | None,

@@ -6,6 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import torch
+
 from lqm.api.checking import check_types
 from lqm.api.costs import (
     Cost,
@@ -15,9 +17,11 @@ from lqm.api.costs import (
     seconds_of_evaluating,
 )
 from lqm.api.domains import domain_of
+from lqm.api.evaluation_options import asked_of, changed
 from lqm.api.evaluation_result import evaluator_of
 from lqm.api.experts import expert_settings
 from lqm.api.requests import CondenseRequest, ContinualRequest, ExpertsRequest, SketchRequest, SourceRequest
+from lqm.api.side_by_side import Places, side_by_side
 from lqm.api.sketch import plan_sketch
 from lqm.api.stream_plan import plan_stream
 from lqm.condensed import load_described
@@ -25,6 +29,7 @@ from lqm.engine import resolve_device
 from lqm.engine.checkpoint import newest_step
 from lqm.engine.forecast import begin_peak, peak_memory
 from lqm.evaluation.origins import real_data_of
+from lqm.executors import computing_with
 from lqm.graphs.domain import GRAPHS
 from lqm.methods.plan import as_text
 from lqm.utils.effects import effective
@@ -110,6 +115,8 @@ def dry_evaluate(
     data_dir: str | Path | None = None,
     max_memory: str | int | None = None,
     device: str = "auto",
+    jobs: int | None = None,
+    threads: int | None = None,
     **options: Any,
 ) -> DryRun:
     """An evaluation, none of whose networks is cached."""
@@ -118,14 +125,29 @@ def dry_evaluate(
     evaluator = evaluator_of(condensed)
     data = real_data_of(evaluator, condensed, source, data_dir, max_memory)
     begin_peak()
-    seconds = seconds_of_evaluating(condensed, data, where, options)
-    protocol = options.get("protocol") or evaluator.protocol_of(condensed).name
+    chosen, baselines, makers = asked_of(evaluator, **options)
+    own = chosen or evaluator.protocol_of(condensed)
+    rules = changed(own, options.get("repeats"), options.get("test_every"))
+    places = side_by_side(
+        evaluator,
+        condensed,
+        data,
+        rules,
+        usual=own.networks,
+        networks=[*makers] or [own.network],
+        sets=("condensed", *baselines),
+        device=where,
+    )
+    if jobs or threads:
+        places = Places(jobs or 1, threads or max(1, torch.get_num_threads() // (jobs or 1)))
+    with computing_with(places.threads):
+        seconds = seconds_of_evaluating(condensed, data, where, options) / places.jobs
     return DryRun(
         "evaluate",
         sizes_of(data),
-        (f"protocol {protocol}",),
+        (f"protocol {own.name}",),
         f"scores in the manifest of {run}",
-        Cost(seconds, peak_memory()),
+        Cost(seconds, places.jobs * peak_memory()),
     )
 
 

@@ -22,11 +22,16 @@ class EngineRequest:
     Attributes:
         engine: local (default), or ray: on a cluster.
         address: Of that cluster, such as auto; else it is started.
-        jobs: Pieces at a time here, each in a process.
+        jobs: Pieces at a time here, each in a process; 1, but evaluate.
         threads: Of each piece, else all cores; bits depend on it.
     """
 
     engine: Annotated[str, option("NAME")] = "local"
     address: Name = None
-    jobs: Annotated[int, option("N")] = 1
+    jobs: Number = None
     threads: Number = None
+
+    @property
+    def processes(self) -> int:
+        """Pieces at a time on this machine, one if nothing was said."""
+        return self.jobs or 1

@@ -35,13 +35,13 @@ def executor_for(request: EngineRequest) -> Executor:
     """
     choose(request.engine, dict.fromkeys(("local", "ray")), "engine")
     if request.engine == "ray":
-        if request.jobs != 1:
+        if request.processes != 1:
             raise ConfigError("jobs are processes of this machine, and Ray has workers; leave jobs out")
         executor: Executor = import_module("lqm.executors.on_ray").OnRay(request.address)
         return executor
     if request.address is not None:
         raise ConfigError(f"address = '{request.address}' is of a Ray cluster; give engine = ray too")
-    return Processes(request.jobs) if request.jobs > 1 else InProcess()
+    return Processes(request.processes) if request.processes > 1 else InProcess()
 
 
 def decode_first(request: EngineRequest) -> None:
@@ -72,7 +72,7 @@ def threads_for(request: EngineRequest, out: str | Path | None = None) -> int:
         )
     if known := request.threads or before:
         return int(known)
-    return max(1, torch.get_num_threads() // request.jobs)
+    return max(1, torch.get_num_threads() // request.processes)
 
 
 def context_of(request: Any, **more: Any) -> dict[str, Any]:

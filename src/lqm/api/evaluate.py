@@ -16,6 +16,7 @@ from lqm.api.evaluation_options import Makers, asked_of, changed
 from lqm.api.evaluation_pieces import Sets, train_missing
 from lqm.api.evaluation_result import Evaluation, Scores, evaluator_of
 from lqm.api.given import real_data
+from lqm.api.side_by_side import side_by_side
 from lqm.api.types import SourceLike, TestLike
 from lqm.condensed import CondensedSet, load_described
 from lqm.engine import resolve_device
@@ -52,7 +53,7 @@ def evaluate(
     max_memory: str | int | None = None,
     engine: str = "local",
     address: str | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
     threads: int | None = None,
     show_progress: bool = True,
 ) -> Evaluation:
@@ -87,8 +88,9 @@ def evaluate(
         max_memory: the most that the content of a file may take, such as `4GB`.
         engine: where networks are trained: `local`, or `ray`, on the machines of a cluster.
         address: of that cluster: `auto`, or `HOST:PORT`; without it, Ray is started on this machine.
-        jobs: how many networks at a time, each in a process of its own on this machine.
-        threads: with which each network is trained, all cores by default; scores depend on it.
+        jobs: how many networks at a time, each in a process of its own on this machine; by default one, but
+            several on a CPU if they are of images and take long.
+        threads: with which each network is trained, by default its share of the cores; scores depend on it.
         show_progress: whether to show the networks and the time left.
 
     Raises:
@@ -107,13 +109,14 @@ def evaluate(
         show_progress=show_progress,
     )
     pieces = EngineRequest(engine=engine, address=address, jobs=jobs, threads=threads)
-    executor, threads = executor_for(pieces), threads_for(pieces)
+    executor_for(pieces)
     where = resolve_device(device)
     condensed = condensed if isinstance(condensed, CondensedSet) else load_described(condensed)
     refuse_memory(condensed.manifest)
     evaluator = evaluator_of(condensed)
     chosen, baselines, makers = asked_of(evaluator, protocol, networks, baselines, repeats, test_every)
-    rules = changed(chosen or evaluator.protocol_of(condensed), repeats, test_every)
+    own = chosen or evaluator.protocol_of(condensed)
+    rules = changed(own, repeats, test_every)
     evaluator.require_suited(condensed, rules)
     makers = makers or {rules.network: None}
     with limited_to(max_memory):
@@ -122,10 +125,25 @@ def evaluate(
         )
     data = real_data_of(evaluator, condensed, real, data_dir, max_memory)
     moved = {"data_dir": data_dir and str(data_dir), "max_memory": max_memory}
-    if not isinstance(executor, InProcess) and (own := [name for name, maker in makers.items() if maker]):
+    findable = condensed.path is not None and (real is None or isinstance(source, str | Path))
+    own_functions = [name for name, maker in makers.items() if maker]
+    if engine == "local" and jobs is threads is None and findable and not own_functions:
+        places = side_by_side(
+            evaluator,
+            condensed,
+            data,
+            rules,
+            usual=own.networks,
+            networks=[*makers],
+            sets=("condensed", *baselines),
+            device=where,
+        )
+        pieces = replace(pieces, jobs=places.jobs, threads=places.threads)
+    executor, threads = executor_for(pieces), threads_for(pieces)
+    if not isinstance(executor, InProcess) and own_functions:
         raise ConfigError(
-            f"'{own[0]}' is a function of this program, which other processes do not have; leave engine and "
-            "jobs out"
+            f"'{own_functions[0]}' is a function of this program, which other processes do not have; leave "
+            "engine and jobs out"
         )
     for name, maker in makers.items():
         evaluator.fresh_network(data, maker or name, seed, 0)
@@ -152,8 +170,8 @@ def evaluate(
                 [(name, training_set, how) for (name, training_set), how in decided.items()],
                 executor,
                 threads=threads,
-                context={"set": str(condensed.path), "source": source, **moved},
-                findable=condensed.path is not None and (source is None or isinstance(source, str | Path)),
+                context={"set": str(condensed.path), "source": source and str(source), **moved},
+                findable=findable,
                 show_progress=show_progress,
             )
         return _scored(sets, makers, decided, show_progress=show_progress)

@@ -12,7 +12,7 @@ class EngineOptions(TypedDict, total=False):
 
     engine: str
     address: str | None
-    jobs: int
+    jobs: int | None
     threads: int | None
 
 

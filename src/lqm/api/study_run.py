@@ -86,7 +86,7 @@ def finish(
         if cell.bank and cell.bank.name in broken:
             keep(failed_line(cell, head, place, broken[cell.bank.name]))
     progress = GridProgress(len(cells), known.values(), able, shown=shown)
-    one_by_one = place.engine.engine == "local" and place.engine.jobs == 1
+    one_by_one = place.engine.engine == "local" and place.engine.processes == 1
     begins = progress.begins if one_by_one else lambda cell: None
     for line in map(with_bank, lines_of(able, head, place, begins)):
         keep(line)

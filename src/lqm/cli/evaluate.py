@@ -79,6 +79,8 @@ def evaluate(
             data_dir=data_dir,
             max_memory=max_memory,
             device=device,
+            jobs=pieces.jobs,
+            threads=pieces.threads,
             protocol=protocol,
             networks=networks or (),
             repeats=repeats,

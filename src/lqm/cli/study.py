@@ -65,7 +65,7 @@ def study(
     folder = Path(out) if out else run_folder(name, "study", scale)
     if estimate or output.dry_run:
         planned = plan_study(name, folder, scale, only, data_dir, device)[1:]
-        print_estimate(*planned, pieces.jobs, output, tune=tune)
+        print_estimate(*planned, pieces.processes, output, tune=tune)
         return
     found = lqm.study(
         name,
