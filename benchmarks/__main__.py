@@ -38,7 +38,11 @@ def main(only: tuple[str, ...] = (), store: bool = False, processor: bool = Fals
         sys.exit(str(error))
     found: list[Comparison] = []
     failures: list[str] = []
+    skipped: list[str] = []
     for name, work in works.items():
+        if problem := work.problem():
+            skipped.append(f"{name} was skipped: {problem}")
+            continue
         print(f"{name}: {work.title} ...", file=sys.stderr, flush=True)
         try:
             found.append(compare(name, work, processor=processor))
@@ -46,6 +50,8 @@ def main(only: tuple[str, ...] = (), store: bool = False, processor: bool = Fals
             failures.append(f"{name}: {error}")
     stored, place = baseline.read(baseline.PATH), baseline.here()
     _print_table(found, stored, place, "processor seconds" if processor else "seconds")
+    for line in skipped:
+        print(line)
     for failure in failures:
         print(f"\n{failure}", file=sys.stderr)
     if stored.place not in ({}, place):

@@ -2,6 +2,8 @@
 
 import itertools
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,9 +11,10 @@ import torch
 
 from benchmarks.noise import noise
 from benchmarks.ratios.plain import PlainDataDAM, PlainDM, PlainIDM, plain_train
-from benchmarks.ratios.timing import Work
+from benchmarks.ratios.timing import Work, Worker, command
 from lqm.distances import DISTANCES
 from lqm.engine.compute import Compute
+from lqm.engine.probes import try_bf16
 from lqm.engine.randomness import generator
 from lqm.images.evaluation import PROTOCOLS
 from lqm.images.methods import METHODS
@@ -34,8 +37,8 @@ def _plain_steps(name: str) -> Callable[[], object]:
     return _counted(_PLAIN[name](noise(), "lqm", _PER_CLASS, 0, METHODS[name].settings()))
 
 
-def _steps(name: str, distance: str = "lqm") -> Callable[[], object]:
-    return _method(noise(), name, distance, METHODS[name].settings(), _COMPILED)
+def _steps(name: str, distance: str = "lqm", compute: Compute = _COMPILED) -> Callable[[], object]:
+    return _method(noise(), name, distance, METHODS[name].settings(), compute)
 
 
 def _steps_on_digits(distance: str) -> Callable[[], object]:
@@ -83,6 +86,36 @@ def _training(way: Callable[..., None], **options: Any) -> Callable[[], object]:
     )
 
 
+def _one_after_another() -> Callable[[], object]:
+    """As many trainings as there are cores, each with all of them."""
+    train_once = _training(plain_train)
+    return lambda: [train_once() for _ in range(torch.get_num_threads())]
+
+
+def _side_by_side() -> Callable[[], object]:
+    """The same as `lqm evaluate` does it: each with one core, in a process of its own."""
+    cores, opened = torch.get_num_threads(), ExitStack()
+    if cores == 1:
+        return _training(train, compute=_COMPILED)
+    workers = [
+        opened.enter_context(Worker(command("evaluation", "ours", True), threads=1)) for _ in range(cores)
+    ]
+
+    def step() -> None:
+        for worker in workers:
+            worker.begin()
+        for worker in workers:
+            worker.end()
+
+    return step
+
+
+def _slow_bf16() -> str | None:
+    """Why bf16 is no faster here."""
+    trial = try_bf16("cpu")
+    return trial.problem or trial.slower
+
+
 def _against_the_field(name: str, title: str, rounds: int, at_least: float) -> Work:
     return Work(
         title,
@@ -96,6 +129,13 @@ def _against_the_field(name: str, title: str, rounds: int, at_least: float) -> W
 
 
 DM_STEP = _against_the_field("dm", "DM + LQM step, 10 classes x 256 real 32x32", rounds=7, at_least=2)
+DM_STEP_IN_BF16 = replace(
+    DM_STEP,
+    title="DM + LQM step in bf16, 10 classes x 256 real 32x32",
+    ours=partial(_steps, "dm", compute=Compute(compile=True, precision="bf16")),
+    at_least=4,
+    problem=_slow_bf16,
+)
 IDM_STEP = _against_the_field(
     "idm", "IDM + LQM step, 10 classes x 256 real 32x32, with training", rounds=3, at_least=1.7
 )
@@ -110,6 +150,12 @@ EVALUATION = Work(
     rounds=11,
     warm_up=_WARM_UP,
     at_least=1.5,
+)
+EVALUATIONS = replace(
+    EVALUATION,
+    title=f"{EVALUATION.title}, of a network for each core",
+    plain=_one_after_another,
+    ours=_side_by_side,
 )
 LQM_AT_CIFAR_SHAPES = Work(
     "DM step, 10 classes x 256 real 32x32: LQM",

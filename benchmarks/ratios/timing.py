@@ -33,6 +33,7 @@ class Work:
         rounds: how often each is timed.
         warm_up: how often each is done before.
         plain_is_ours: whether the plain way is ours too, by another setting, and so has our allocator.
+        problem: says why the work can't be done here, if it can't.
     """
 
     title: str
@@ -44,6 +45,7 @@ class Work:
     at_least: float | None = None
     at_most: float | None = None
     plain_is_ours: bool = False
+    problem: Callable[[], str | None] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -100,10 +102,11 @@ class Worker:
 
     Args:
         command: says `ready` when it is, then answers each line with the seconds that the work took.
+        threads: of the process; as many as there are if it is not given.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
-        self._command = command
+    def __init__(self, command: Sequence[str], threads: int | None = None) -> None:
+        self._command, self._threads = command, threads
 
     def __enter__(self) -> Self:
         self._complaints = tempfile.TemporaryFile()
@@ -114,7 +117,11 @@ class Worker:
             stderr=self._complaints,
             text=True,
             cwd=_PROJECT,
-            env={"GOMP_SPINCOUNT": "10000", **os.environ},  # as `lqm` sets it, for both ways
+            env={
+                "GOMP_SPINCOUNT": "10000",  # as `lqm` sets it, for both ways
+                **os.environ,
+                **({"OMP_NUM_THREADS": str(self._threads)} if self._threads else {}),
+            },
         )
         try:
             self._answer()
@@ -131,11 +138,19 @@ class Worker:
 
     def step(self) -> float:
         """Do the work once; gives the seconds that it took."""
+        self.begin()
+        return self.end()
+
+    def begin(self) -> None:
+        """Let it do the work once."""
         assert self._process.stdin is not None
         # If it has ended, the missing answer says so.
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write("go\n")
             self._process.stdin.flush()
+
+    def end(self) -> float:
+        """Wait until the work is done; gives the seconds that it took."""
         return float(self._answer())
 
     def _answer(self) -> str:
@@ -156,8 +171,8 @@ def compare(name: str, work: Work, *, processor: bool = False) -> Comparison:
     """
     clock = ["processor"] if processor else []
     with (
-        Worker([*_command(name, "plain", work.plain_is_ours), *clock]) as plain,
-        Worker([*_command(name, "ours", True), *clock]) as ours,
+        Worker([*command(name, "plain", work.plain_is_ours), *clock]) as plain,
+        Worker([*command(name, "ours", True), *clock]) as ours,
     ):
         for worker in (plain, ours):
             for _ in range(work.warm_up):
@@ -166,5 +181,6 @@ def compare(name: str, work: Work, *, processor: bool = False) -> Comparison:
     return Comparison(work, *zip(*rounds, strict=True))
 
 
-def _command(name: str, way: str, tuned: bool) -> list[str]:
+def command(name: str, way: str, tuned: bool) -> list[str]:
+    """What starts a worker."""
     return [sys.executable, "-m", "benchmarks.ratios.worker", name, way, *(["tuned"] if tuned else [])]

@@ -5,10 +5,12 @@ from benchmarks.ratios.timing import Work
 
 WORKS: dict[str, Work] = {
     "dm": image_steps.DM_STEP,
+    "dm-bf16": image_steps.DM_STEP_IN_BF16,
     "idm": image_steps.IDM_STEP,
     "datadam": image_steps.DATADAM_STEP,
     **bilevel_steps.STEPS,
     "evaluation": image_steps.EVALUATION,
+    "evaluations": image_steps.EVALUATIONS,
     "quantiles": quantiles.WORK,
     "statistic": statistic.WORK,
     "lqm": image_steps.LQM_AT_CIFAR_SHAPES,

@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from benchmarks import __main__ as command
-from benchmarks.ratios import baseline
+from benchmarks.ratios import baseline, image_steps
 from benchmarks.ratios.timing import Comparison, WorkerError
 from benchmarks.ratios.works import WORKS
+from lqm.engine.probes import Trial
 
 
 @pytest.fixture
@@ -16,6 +17,7 @@ def bench(monkeypatch, tmp_path, capsys):
     """Runs the command with these seconds of the plain way where ours takes one; gives exit code and text."""
     monkeypatch.setattr(baseline, "PATH", tmp_path / "baseline.json")
     monkeypatch.setenv("COLUMNS", "250")
+    monkeypatch.setattr(image_steps, "try_bf16", lambda device: Trial())
 
     def run(plain, **options):
         def compare(name, work, *, processor):
@@ -86,6 +88,15 @@ def test_a_worker_that_dies_leaves_the_other_works_and_gives_exit_code_1(bench):
     assert code == 1
     assert "dm: it ended" in text
     assert "idm: it ended" in text
+
+
+def test_a_work_that_is_not_for_this_machine_is_skipped_with_the_reason(bench, monkeypatch):
+    assert "in bf16" in bench(4.0, only=("dm-bf16",))[1]
+    monkeypatch.setattr(image_steps, "try_bf16", lambda device: Trial(slower="bf16 is slower here"))
+    code, text = bench(1.0, only=("dm-bf16",))
+    assert code == 0
+    assert "dm-bf16 was skipped: bf16 is slower here" in text
+    assert "in bf16" not in text
 
 
 def test_no_two_works_have_one_title():
