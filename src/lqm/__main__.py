@@ -1,5 +1,5 @@
 """`python -m lqm`: the same as `lqm`."""
 
-from lqm.cli.main import main
+from lqm.cli.main import run
 
-main()
+run()

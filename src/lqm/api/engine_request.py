@@ -22,7 +22,7 @@ class EngineRequest:
     Attributes:
         engine: local (default), or ray: on a cluster.
         address: Of that cluster, such as auto; else it is started.
-        jobs: Pieces at a time here, each in a process; 1, but evaluate.
+        jobs: Pieces at a time here, each in a process.
         threads: Of each piece, else all cores; bits depend on it.
     """
 
@@ -34,4 +34,4 @@ class EngineRequest:
     @property
     def processes(self) -> int:
         """Pieces at a time on this machine, one if nothing was said."""
-        return self.jobs or 1
+        return 1 if self.jobs is None else self.jobs

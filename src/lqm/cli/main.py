@@ -1,11 +1,15 @@
 """The entry point. It listens to signals before anything that takes time is imported."""
 
+import atexit
 import os
 import sys
 
 from lqm.cli import signals
 from lqm.cli.loading import begin_loading
 from lqm.utils.streams import steady_streams
+
+# By SIGINT and by SIGTERM.
+_STOPPED = (130, 143)
 
 
 def main() -> None:
@@ -32,3 +36,20 @@ def main() -> None:
         fail(error)
     finally:
         signals.end_work()
+
+
+def run() -> None:
+    """`main` as a process of its own.
+
+    After a stop it ends without the interpreter's own end, at which threads of libraries, such as those that
+    compile, may abort it.
+    """
+    try:
+        main()
+    except SystemExit as end:
+        if end.code not in _STOPPED:
+            raise
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(int(end.code))
