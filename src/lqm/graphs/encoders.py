@@ -17,6 +17,7 @@ from lqm.methods.encoders import Encoders
 if TYPE_CHECKING:
     from lqm.graphs.methods.cat import CaTSettings
 
+_LARGEST = 2**64 - 1
 Activation = Literal["relu", "leaky-relu", "elu", "tanh", "sigmoid"]
 # In place: the products that they are applied to are needed by nothing else, not even by a gradient.
 _ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
@@ -71,6 +72,8 @@ class RandomEncoders(Encoders):
         device: where to compute.
     """
 
+    draws = False
+
     def __init__(self, features: int, settings: "CaTSettings", seed: int, device: torch.device) -> None:
         self._features, self._settings, self._seed, self._device = features, settings, seed, device
 
@@ -104,13 +107,16 @@ def fresh_encoder(
     """An encoder of its own for each (seed, step), with Glorot's uniform weights.
 
     The weights are the costliest random numbers of a step. Four of them, of 16 bits each, come out of one
-    draw, at three times the speed of torch.
+    draw, at three times the speed of torch, by a function of numpy's that leaves other threads their turn.
     """
-    bits = np.random.SFC64(derive(seed, "encoder", step))
+    draws = np.random.Generator(np.random.SFC64(derive(seed, "encoder", step)))
     weights = []
     for fan_in in (features, *[width] * (depth - 1)):
-        numbers = bits.random_raw(-(-fan_in * width // 4)).view(np.int16)[: fan_in * width]
-        drawn = torch.from_numpy(numbers.reshape(fan_in, width)).to(device)
-        # The middles of 65,536 cells between -1 and 1; the sum with a float is one of float32.
-        weights.append(drawn.add(0.5).mul_(math.sqrt(6 / (fan_in + width)) / 2**15))
+        size = fan_in * width
+        raw = draws.integers(0, _LARGEST, -(-size // 4), np.uint64, endpoint=True)
+        # The middles of 65,536 cells between -1 and 1.
+        numbers = raw.view(np.int16)[:size].astype(np.float32)
+        numbers += 0.5
+        numbers *= math.sqrt(6 / (fan_in + width)) / 2**15
+        weights.append(torch.from_numpy(numbers.reshape(fan_in, width)).to(device))
     return Encoder(weights, activation)

@@ -34,9 +34,11 @@ class Encoders:
 
     Attributes:
         replayable: whether encoder n depends on (seed, n) alone.
+        draws: whether an encoder may draw by itself from torch's own generator (dropout).
     """
 
     replayable = True
+    draws = True
 
     def at(self, n: int) -> Encoder:
         """Encoder number n."""

@@ -132,7 +132,7 @@ class LiveTargets:
 
     def _make(self, n: int) -> Target:
         # What a network draws by itself (dropout) is the same whenever a target is made.
-        with seeded(self._seed, "view", n):
+        with seeded(self._seed, "view", n) if self._encoders.draws else nullcontext():
             encoder, draws = self._encoders.at(n), self._real.draws(n)
             groups = [
                 GroupTarget(classes, transforms, self._objective.target(encoder, batches, draws))

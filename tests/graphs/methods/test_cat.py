@@ -13,6 +13,7 @@ from lqm.graphs.methods import METHODS
 from lqm.graphs.methods.cat import CaTSettings, PUMASettings
 from lqm.graphs.population import Population, choose_nodes, featureless, joined, population
 from lqm.graphs.problem import GraphProblem
+from lqm.methods.ahead import TargetsAhead
 from lqm.utils.errors import DataError, DivergedError
 from tests.graphs.test_propagation import random_graph
 
@@ -263,3 +264,21 @@ def test_nodes_without_features_are_named_and_a_graph_of_them_is_refused():
     zeros = [torch.zeros(3, 4), torch.zeros(2, 4)]
     with pytest.raises(DataError, match="features of all training nodes are 0"):
         featureless(Population(("a", "b"), zeros, zeros))
+
+
+@pytest.mark.parametrize("method", ["cat", "puma"])
+def test_on_several_cores_targets_are_made_ahead_with_the_same_bits(method, monkeypatch):
+    real, counts = nodes(), [4, 1, 7]
+    settings = {"width": 64, "real_batch": 20, "steps": 6}
+    settings = CaTSettings(**settings) if method == "cat" else PUMASettings(**settings)
+
+    def condensed(cores):
+        monkeypatch.setattr(torch, "get_num_threads", lambda: cores)
+        ours = build(real, "lqm", counts, settings, method)
+        assert isinstance(ours.passes[0].targets, TargetsAhead) == (cores > 1)
+        losses = [ours.step(i)["loss"] for i in range(6)]
+        return losses, ours.result().features
+
+    (losses, alone), (other_losses, ahead) = condensed(1), condensed(2)
+    assert losses == other_losses
+    assert torch.equal(alone, ahead)

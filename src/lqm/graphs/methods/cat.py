@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import torch
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
@@ -10,10 +11,11 @@ from lqm.graphs.problem import GraphProblem
 from lqm.graphs.real import RealNodes
 from lqm.graphs.sketching import GraphSketcher
 from lqm.graphs.synthetic import Init, LengthsOf, SyntheticNodes
+from lqm.methods.ahead import TargetsAhead
 from lqm.methods.condensation import Condensation, Pass
 from lqm.methods.objectives.features import FeatureMatching
 from lqm.methods.spec import MethodSpec
-from lqm.methods.targets import LiveTargets
+from lqm.methods.targets import LiveTargets, Targets
 from lqm.utils.settings import Count, Positive
 
 Hops = Annotated[int, Field(ge=0)]
@@ -84,13 +86,16 @@ def build(problem: GraphProblem, settings: CaTSettings) -> Condensation:
     encoders = RandomEncoders(problem.real.width, settings, problem.seed, problem.device)
     real = RealNodes(problem, settings.real_batch, settings.width)
     sketcher = GraphSketcher(problem, encoders, real, objective)
-    targets = (
-        sketcher.targets(problem.sketch)
-        if problem.sketch
-        else LiveTargets(
+    targets: Targets
+    if problem.sketch:
+        targets = sketcher.targets(problem.sketch)
+    else:
+        targets = LiveTargets(
             encoders, real, objective, problem.seed, reuse=settings.reuse, window=settings.window
         )
-    )
+        # A step is small work that two cores can't share, but two steps they can.
+        if torch.get_num_threads() > 1 and problem.device.type == "cpu":
+            targets = TargetsAhead(targets, settings.steps)
     return Condensation(
         problem,
         synthetic,
