@@ -41,7 +41,7 @@ def _condensation(tasks: list[Population]) -> Condensation:
         device=torch.device("cpu"),
         real=real,
     )
-    method = METHODS["cat"].build(problem, CaTSettings(lengths="free"))
+    method = METHODS["cat"].build(problem, CaTSettings(steps=10_000, lengths="free"))
     assert isinstance(method, Condensation)
     return method
 

@@ -13,9 +13,11 @@ from typing import Any
 import lqm
 
 WAYS = {
-    "plain": "the field's loop",
-    "ours": "ours",
-    "sketch": "ours, from a sketch",
+    "plain": "DM, the field's loop",
+    "ours": "DM, ours",
+    "sketch": "DM, ours, from a sketch",
+    "plain-idm": "IDM, the field's loop",
+    "dance": "DANCE, ours, with the training of its experts",
 }
 _SLICE = 5.0
 
@@ -42,37 +44,67 @@ class Task:
         return [sys.executable, "-m", "benchmarks.ratios.time_worker", json.dumps(asdict(self))]
 
 
-def learner(task: Task) -> tuple[Callable[[int], object], Callable[[], Any]]:
-    """DM by the recipe for two cores, in the task's way: one step, and the images, normalised."""
+def learner(task: Task) -> tuple[Callable[[int], object], Callable[[], Any], float]:
+    """A method by its recipe for two cores, in the task's way.
+
+    Gives one step, the images (or the cells of mosaics), normalised, and the seconds that are spent by then.
+    """
     import torch
 
-    from benchmarks.ratios.plain import PlainDM
-    from lqm.banks import Sketch
+    from benchmarks.ratios.plain import PlainDM, PlainIDM
+    from lqm.banks import Experts, Sketch
+    from lqm.condensed.mosaic import expand
     from lqm.distances import DISTANCES
     from lqm.images.methods import METHODS
-    from lqm.images.methods.dm import DMSettings
     from lqm.images.problem import ImageProblem
     from lqm.recipes import fitting_recipe
     from lqm.utils.settings import make_settings
 
     data = lqm.load_source(task.source, show_progress=False)
-    settings = make_settings(
-        DMSettings, fitting_recipe(data.recipes, "dm", task.per_class, cpu=True).settings
-    )
-    if task.way == "plain":
-        method = PlainDM(data, task.distance, task.per_class, task.seed, settings)
-        return method.step, lambda: method.images
-    problem = ImageProblem(
-        class_names=data.class_names,
-        counts=(task.per_class,) * len(data.class_names),
-        distance=DISTANCES[task.distance],
-        seed=task.seed,
-        device=torch.device("cpu"),
-        sketch=Sketch(Path(task.out) / "sketch") if task.way == "sketch" else None,
-        source=data,
-    )
-    ours = METHODS["dm"].build(problem, settings)
-    return ours.step, lambda: ours.synthetic.images
+    name = {"plain-idm": "idm", "dance": "dance"}.get(task.way, "dm")
+    spec, own = METHODS[name], fitting_recipe(data.recipes, name, task.per_class, cpu=True)
+    settings = make_settings(spec.settings, own.settings)
+    if task.way.startswith("plain"):
+        method: Any = {"dm": PlainDM, "idm": PlainIDM}[name](
+            data, task.distance, task.per_class, task.seed, settings
+        )
+        step, images, spent = method.step, lambda: method.images, 0.0
+    else:
+        bank, spent = Path(task.out) / f"experts-{task.seed}", 0.0
+        if spec.experts:
+            spent = _train_experts(data, spec.experts(settings), task.seed, bank)
+        problem = ImageProblem(
+            class_names=data.class_names,
+            counts=(task.per_class,) * len(data.class_names),
+            distance=DISTANCES[task.distance],
+            seed=task.seed,
+            device=torch.device("cpu"),
+            sketch=Sketch(Path(task.out) / "sketch") if task.way == "sketch" else None,
+            experts=lambda: Experts(bank),
+            source=data,
+        )
+        ours = spec.build(problem, settings)
+        step, images = ours.step, lambda: ours.synthetic.images
+    mosaic = getattr(settings, "mosaic", 1)
+    return step, lambda: torch.stack([expand(of_class, mosaic) for of_class in images()]), spent
+
+
+def _train_experts(data: Any, needed: Any, seed: int, bank: Path) -> float:
+    """Train what a method needs, once; gives the seconds that it took."""
+    spent = bank.with_suffix(".json")
+    if not spent.exists():
+        began = time.process_time()
+        lqm.experts(
+            data,
+            out=bank,
+            networks=needed.networks,
+            epochs=needed.epochs,
+            settings=asdict(needed.settings),
+            seed=seed,
+            show_progress=False,
+        )
+        spent.write_text(json.dumps(time.process_time() - began))
+    return float(json.loads(spent.read_text()))
 
 
 def main() -> None:
@@ -85,7 +117,7 @@ def main() -> None:
 
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    (step, images_now), data = learner(task), load_source(task.source, show_progress=False)
+    (step, images_now, spent), data = learner(task), load_source(task.source, show_progress=False)
     mean, std = (part.view(-1, 1, 1) for part in (data.mean, data.std))
 
     def save(mark: float) -> None:
@@ -94,20 +126,24 @@ def main() -> None:
 
     save(0)
     print("ready", file=answers, flush=True)
-    _serve(step, save, list(task.marks), answers)
+    _serve(step, save, list(task.marks), answers, spent)
 
 
 def _serve(
-    step: Callable[[int], object], save: Callable[[float], None], marks: list[float], answers: Any
+    step: Callable[[int], object],
+    save: Callable[[float], None],
+    marks: list[float],
+    answers: Any,
+    seconds: float,
 ) -> None:
     """For each line that comes, go on for some seconds; answer with all seconds so far."""
-    numbers, seconds = itertools.count(), 0.0
+    numbers = itertools.count()
     for _ in sys.stdin:
         end = seconds + _SLICE
         while seconds < end and marks:
-            began = time.perf_counter()
+            began = time.process_time()
             step(next(numbers))
-            seconds += time.perf_counter() - began
+            seconds += time.process_time() - began
             while marks and seconds >= marks[0]:
                 save(marks.pop(0))
         print(seconds, file=answers, flush=True)
