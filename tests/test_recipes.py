@@ -79,12 +79,13 @@ def test_the_largest_budget_that_is_not_above_counts_and_a_cpu_has_its_own_scale
 
 
 @pytest.mark.parametrize("name", [None, "best"])
-def test_the_best_recipe_of_a_source_is_taken_where_no_method_is_asked_for(name):
-    taken = [chosen_recipe("cifar10", name, None, count, cpu=True) for count in (None, 1, 50)]
+@pytest.mark.parametrize("source", ["cifar10", "cifar100"])
+def test_the_best_recipe_of_a_source_is_taken_where_no_method_is_asked_for(source, name):
+    taken = [chosen_recipe(source, name, None, count, cpu=True) for count in (None, 1, 50)]
     assert [recipe.name for recipe in taken] == ["dance-10-best", "dance-1-best", "dance-10-best"]
     assert [recipe.per_class for recipe in taken] == [10, 1, 50]
-    assert chosen_recipe("cifar10", None, "dm", 10, cpu=True).name == "dm-10-cpu"
-    assert chosen_recipe("cifar10", "best", "dance", 1, cpu=True).name == "dance-1-best"
+    assert chosen_recipe(source, None, "dm", 10, cpu=True).name == "dm-10-cpu"
+    assert chosen_recipe(source, "best", "dance", 1, cpu=True).name == "dance-1-best"
 
 
 def test_a_source_without_a_best_recipe_is_condensed_by_dm_and_says_so_if_best_is_asked_for():

@@ -84,7 +84,7 @@ class CondenseRequest(ComputeRequest):
 
     Attributes:
         out: Folder for the run, else one in runs/.
-        method: dm (default; cifar10: dance, by recipe best), datadam, idm, m3d, dance, ncfm, cafe, cafe-dsa,
+        method: dm (default; CIFAR: dance, by recipe best), datadam, idm, m3d, dance, ncfm, cafe, cafe-dsa,
             dc, dsa, dcc, dsac, idc, mtt, ftd, tesla, datm; tables: dm; graphs: cat (default), puma; real:
             random, herding, k-centre, k-means.
         distance: lqm (default), mean, ...; another word lists them.
