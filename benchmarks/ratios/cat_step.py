@@ -71,7 +71,13 @@ def _together(tasks: int) -> Callable[[], object]:
 def _alone() -> Callable[[], object]:
     """One step of each task under an encoder of its own."""
     methods, steps = [_condensation([task]) for task in _tasks()], itertools.count()
-    return lambda: [method.step(next(steps)) for _ in range(_STEPS) for method in methods]
+
+    def step() -> None:
+        for i in itertools.islice(steps, _STEPS):
+            for method in methods:
+                method.step(i)
+
+    return step
 
 
 def _graph() -> str:

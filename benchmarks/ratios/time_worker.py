@@ -70,7 +70,7 @@ def learner(task: Task) -> tuple[Callable[[int], object], Callable[[], Any], flo
         )
         step, images, spent = method.step, lambda: method.images, 0.0
     else:
-        bank, spent = Path(task.out) / f"experts-{task.seed}", 0.0
+        bank, spent = Path(task.out) / f"experts-{task.source}-{task.seed}", 0.0
         if spec.experts:
             spent = _train_experts(data, spec.experts(settings), task.seed, bank)
         problem = ImageProblem(
@@ -93,6 +93,8 @@ def _train_experts(data: Any, needed: Any, seed: int, bank: Path) -> float:
     """Train what a method needs, once; gives the seconds that it took."""
     spent = bank.with_suffix(".json")
     if not spent.exists():
+        if bank.exists():
+            sys.exit(f"the training in {bank} was stopped, so that its seconds are not known; remove it")
         began = time.process_time()
         lqm.experts(
             data,
@@ -109,7 +111,7 @@ def _train_experts(data: Any, needed: Any, seed: int, bank: Path) -> float:
 
 def main() -> None:
     task = Task(**json.loads(sys.argv[1]))
-    if task.way != "plain":
+    if not task.way.startswith("plain"):
         lqm.tune_allocator()
     from safetensors.torch import save_file
 
@@ -124,9 +126,11 @@ def main() -> None:
         images = (images_now().detach() * std + mean).clamp(0, 1)
         save_file({"images": images}, task.images(mark))
 
-    save(0)
+    marks = list(task.marks)
+    for mark in (0, *(mark for mark in marks if mark <= spent)):
+        save(mark)
     print("ready", file=answers, flush=True)
-    _serve(step, save, list(task.marks), answers, spent)
+    _serve(step, save, [mark for mark in marks if mark > spent], answers, spent)
 
 
 def _serve(

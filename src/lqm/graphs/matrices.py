@@ -76,7 +76,11 @@ def as_torch(matrix: Any, device: torch.device) -> Tensor:
 
 
 def sparse_csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
-    """Torch's sparse matrix, without its warning that sparse tensors are in beta."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return torch.sparse_csr_tensor(starts, columns, values, size=shape, check_invariants=False)
+    """Torch's sparse matrix."""
+    return torch.sparse_csr_tensor(starts, columns, values, size=shape, check_invariants=False)
+
+
+# Torch says once in a process that sparse tensors are in beta: here, where no other thread is at work yet.
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", UserWarning)
+    sparse_csr(torch.zeros(2, dtype=torch.int32), torch.empty(0, dtype=torch.int32), torch.empty(0), (1, 1))

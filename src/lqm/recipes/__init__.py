@@ -4,7 +4,7 @@ An entry's `settings` are those of the paper where they differ from the method's
 are recipes of their own: `cpu` says what differs where two cores are to finish in minutes (the name ends in
 `-cpu`), `exact` what differs where the original is to be restored in every detail (`-paper`). What the file
 says of a method as a whole holds for all of its entries. A name that ends in `-best` is of what was chosen on
-validation records, beyond what a paper has.
+validation records, of this source or of one like it, beyond what a paper has.
 """
 
 import tomllib

@@ -1,5 +1,7 @@
 """CaT, against the loop as the field writes it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,14 +9,17 @@ import torch.nn.functional as F  # noqa: N812
 
 from benchmarks.ratios.plain_cat import PlainCaT
 from lqm.distances import DISTANCES
+from lqm.executors.executor import computing_with
 from lqm.graphs.encoders import fresh_encoder
 from lqm.graphs.graph import dense
 from lqm.graphs.methods import METHODS
 from lqm.graphs.methods.cat import CaTSettings, PUMASettings
 from lqm.graphs.population import Population, choose_nodes, featureless, joined, population
 from lqm.graphs.problem import GraphProblem
+from lqm.methods import ahead
 from lqm.methods.ahead import TargetsAhead
 from lqm.utils.errors import DataError, DivergedError
+from lqm.utils.limits import limited_to
 from tests.graphs.test_propagation import random_graph
 
 CPU = torch.device("cpu")
@@ -273,12 +278,31 @@ def test_on_several_cores_targets_are_made_ahead_with_the_same_bits(method, monk
     settings = CaTSettings(**settings) if method == "cat" else PUMASettings(**settings)
 
     def condensed(cores):
-        monkeypatch.setattr(torch, "get_num_threads", lambda: cores)
+        monkeypatch.setattr(ahead, "_threads", lambda: cores)
         ours = build(real, "lqm", counts, settings, method)
         assert isinstance(ours.passes[0].targets, TargetsAhead) == (cores > 1)
         losses = [ours.step(i)["loss"] for i in range(6)]
         return losses, ours.result().features
 
-    (losses, alone), (other_losses, ahead) = condensed(1), condensed(2)
+    (losses, alone), (other_losses, together) = condensed(1), condensed(2)
     assert losses == other_losses
-    assert torch.equal(alone, ahead)
+    assert torch.equal(alone, together)
+
+
+@pytest.mark.parametrize("real_batch", [0, 20])
+def test_threads_of_two_cores_each_give_the_bits_of_one_after_the_other(real_batch):
+    real, settings = nodes(), CaTSettings(width=64, real_batch=real_batch, steps=6)
+    with computing_with(2):
+        ours, plain = (build(real, "lqm", [4, 1, 7], settings) for _ in range(2))
+        part = plain.passes[0]
+        plain.passes = [replace(part, targets=part.targets._targets)]
+        for i in range(6):
+            assert ours.step(i) == plain.step(i)
+    assert torch.equal(ours.result().features, plain.result().features)
+
+
+def test_nothing_is_made_ahead_where_memory_is_limited(monkeypatch):
+    monkeypatch.setattr(ahead, "_threads", lambda: 2)
+    with limited_to("4GB", work=True):
+        ours = build(nodes(), "lqm", [4, 1, 7], FULL)
+    assert not isinstance(ours.passes[0].targets, TargetsAhead)

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import torch
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
@@ -11,7 +10,7 @@ from lqm.graphs.problem import GraphProblem
 from lqm.graphs.real import RealNodes
 from lqm.graphs.sketching import GraphSketcher
 from lqm.graphs.synthetic import Init, LengthsOf, SyntheticNodes
-from lqm.methods.ahead import TargetsAhead
+from lqm.methods.ahead import made_ahead
 from lqm.methods.condensation import Condensation, Pass
 from lqm.methods.objectives.features import FeatureMatching
 from lqm.methods.spec import MethodSpec
@@ -90,12 +89,11 @@ def build(problem: GraphProblem, settings: CaTSettings) -> Condensation:
     if problem.sketch:
         targets = sketcher.targets(problem.sketch)
     else:
-        targets = LiveTargets(
+        live = LiveTargets(
             encoders, real, objective, problem.seed, reuse=settings.reuse, window=settings.window
         )
         # A step is small work that two cores can't share, but two steps they can.
-        if torch.get_num_threads() > 1 and problem.device.type == "cpu":
-            targets = TargetsAhead(targets, settings.steps)
+        targets = made_ahead(live, settings.steps, problem.device)
     return Condensation(
         problem,
         synthetic,
