@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -126,11 +126,16 @@ def main() -> None:
         images = (images_now().detach() * std + mean).clamp(0, 1)
         save_file({"images": images}, task.images(mark))
 
-    marks = list(task.marks)
+    left = still_to_come(task.marks, spent, save)
+    print("ready", file=answers, flush=True)
+    _serve(step, save, left, answers, spent)
+
+
+def still_to_come(marks: Sequence[float], spent: float, save: Callable[[float], None]) -> list[float]:
+    """Save the init, also under the marks that are over before the first step; gives the other marks."""
     for mark in (0, *(mark for mark in marks if mark <= spent)):
         save(mark)
-    print("ready", file=answers, flush=True)
-    _serve(step, save, [mark for mark in marks if mark > spent], answers, spent)
+    return [mark for mark in marks if mark > spent]
 
 
 def _serve(
