@@ -235,6 +235,16 @@ def test_the_command_of_a_set_condenses_and_evaluates(tmp_path):
     )
 
 
+def test_the_protocol_of_a_line_names_the_network_that_evaluated(tmp_path):
+    path = tmp_path / "narrow.toml"
+    path.write_text(
+        '[[grid]]\nsource = "digits"\nmethod = "random"\nper_class = 1\nprotocol = "quick-200"\n'
+        'networks = ["mlp:width=8"]\nrepeats = 1\n'
+    )
+    (line,) = lqm.study(path, out=tmp_path / "out", show_progress=False).lines
+    assert "width 8" in line.protocol
+
+
 def test_a_sketch_too_coarse_for_a_mosaic_is_refused_before_it_is_made(tmp_path):
     path = tmp_path / "coarse.toml"
     path.write_text(

@@ -1,7 +1,7 @@
 """A cell of a study: checked before anything starts, then condensed and evaluated, or learned as a stream."""
 
 import subprocess
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -183,6 +183,8 @@ def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
         jobs=1,
         show_progress=place.show_progress,
     )
+    kinds = [*found.by_network]
+    rules = replace(found.protocol, network=kinds[0]) if len(kinds) == 1 else found.protocol
     evaluating = [rows["condensed"].seconds for rows in found.by_network.values()]
     measured = [seconds for seconds in evaluating if seconds is not None]
     known = {"evaluate": round(sum(measured), 3)} if len(measured) == len(evaluating) else {}
@@ -191,7 +193,7 @@ def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
     return {
         "steps": condensed.manifest.get("steps", 0),
         "records": found.score.records,
-        "protocol": str(found.protocol),
+        "protocol": str(rules),
         "seconds": {"condense": condensed.manifest["seconds"]} | known,
         "memory": condensed.manifest.get("peak_memory"),
         "scores": {kind: rows["condensed"].accuracies for kind, rows in found.by_network.items()},
