@@ -87,13 +87,13 @@ PROTOCOLS = {
             200,
             4,
             "convnet:width=32",
-            full_networks=2,
+            full_networks=1,
             full_steps=2000,
             learning_rate=0.1,
             learned=True,
         ),
         EvaluationProtocol(
-            "quick-200", 200, 4, "convnet:width=32", full_networks=2, full_steps=2000, learning_rate=0.1
+            "quick-200", 200, 4, "convnet:width=32", full_networks=1, full_steps=2000, learning_rate=0.1
         ),
         EvaluationProtocol(
             "cross-200", 200, 2, "convnet:width=32", full_networks=1, full_steps=2000, learning_rate=0.03
