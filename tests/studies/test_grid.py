@@ -120,6 +120,18 @@ def test_filters_leave_the_cells_that_pass_all_of_them():
             chosen(cells, [wrong])
 
 
+def test_a_filter_with_a_value_that_no_cell_has_is_refused_though_another_passes():
+    with pytest.raises(ConfigError, match=r"no cell has distance=mena; there is mean, lqm"):
+        chosen(study().cells, ["distance=lqm,mena"])
+
+
+def test_a_value_with_a_comma_is_one_value():
+    blocks = [{"source": "digits", "arm": arm, "settings": {"steps": 1}} for arm in ("small", "small, hard")]
+    head = {"compare": "arm", "against": "small", "grid": blocks}
+    (cell,) = chosen(read_study("mine", head).cells, ["arm=small, hard"])
+    assert cell.axes["arm"] == "small, hard"
+
+
 def test_what_a_cell_is_asked_has_a_key_and_nothing_else_does():
     keys = [cell.key for cell in study().cells]
     assert len(set(keys)) == len(keys)

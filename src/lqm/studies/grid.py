@@ -84,7 +84,7 @@ def chosen(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
     """The cells that every filter lets pass: `AXIS=VALUE,...`, or `seed=0..2`.
 
     Raises:
-        ConfigError: for a filter that can't be read, or that lets none pass.
+        ConfigError: for a filter that can't be read, has a value that no cell has, or lets none pass.
 
     Example:
         >>> cells = read_study("mine", {"grid": [{"source": ["digits", "mnist"], "seed": "0..1"}]}).cells
@@ -99,14 +99,18 @@ def chosen(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
             raise ConfigError(
                 f"--only {text} can't be used; give AXIS=VALUE,... with an axis of {', '.join(known)}"
             )
-        wanted = (
-            {*map(str, whole_numbers("--only seed=", values))} if axis == "seed" else {*values.split(",")}
-        )
+        there = _values(cells, axis)
+        if axis == "seed":
+            wanted = {*map(str, whole_numbers("--only seed=", values))}
+        else:
+            wanted = {values} if values in there else {*values.split(",")}
+            if unknown := sorted(wanted - {*there}):
+                raise ConfigError(
+                    f"--only {text}: no cell has {axis}={unknown[0]}; there is {', '.join(there)}"
+                )
         left = [cell for cell in left if {*_values([cell], axis)} & wanted]
         if not left:
-            raise ConfigError(
-                f"--only {text} leaves no cell; there is {axis}={','.join(_values(cells, axis))}"
-            )
+            raise ConfigError(f"--only {text} leaves no cell; there is {axis}={','.join(there)}")
     return left
 
 
