@@ -39,7 +39,7 @@ def test_the_best_recipe_is_taken_with_its_protocol_and_soft_labels(best):
     assert best.manifest["evaluation"]["name"] == "idc-1000"
     assert best.manifest["experts"]["networks"] == 1
     assert best.manifest["experts"]["settings"]["cutmix"] == 0.0
-    assert lqm.load(best.path).targets().shape == (40, 10)
+    assert lqm.load(best.path).targets().shape == (10 * 4 * 4, 10)
 
 
 def test_its_networks_learn_from_the_soft_labels_of_cells(best, source):
