@@ -14,7 +14,7 @@ from lqm.evaluation.paired import Paired
 from lqm.evaluation.protocol import Protocol
 from lqm.evaluation.spread import Spread
 from lqm.executors.executor import computing_with
-from lqm.images.sources import ImageSource, load_source
+from lqm.images.sources import load_source
 from lqm.report.tables import plain_table
 from lqm.utils.sentences import counted
 
@@ -65,21 +65,19 @@ def introduction() -> str:
     )
 
 
+@computing_with(_THREADS)
 def demo(out: Path, seed: int = 0, *, show_progress: bool = True) -> DemoResult:
     """Condense the digits by both distances under several seeds, compare, and write the page to `out`.
 
     Sets of one seed share init, encoders and the seeds of the networks that evaluate them.
     """
-    with computing_with(_THREADS):
-        return _compared(load_source("digits"), out, range(seed, seed + _SEEDS), show_progress=show_progress)
-
-
-def _compared(source: ImageSource, out: Path, seeds: range, *, show_progress: bool) -> DemoResult:
+    source = load_source("digits")
+    seeds = range(seed, seed + _SEEDS)
     sketch(
         source,
         encoders=_ENCODERS,
         max_per_class=_PER_CLASS,
-        seed=seeds[0],
+        seed=seed,
         out=out / "sketch",
         show_progress=show_progress,
     )
@@ -99,7 +97,7 @@ def _compared(source: ImageSource, out: Path, seeds: range, *, show_progress: bo
                 show_progress=show_progress,
             )
             last = distance == _DISTANCES[-1]
-            beside = ("random", "full") if last and each == seeds[0] else ("random",) if last else ()
+            beside = ("random", "full") if last and each == seed else ("random",) if last else ()
             evaluation = evaluate(
                 condensed, seed=each, repeats=_NETWORKS, baselines=beside, show_progress=show_progress
             )
