@@ -15,6 +15,7 @@ from lqm.api.cells import Place, command_of, request_of
 from lqm.api.study_estimate import estimate
 from lqm.api.study_probe import Probe, measure
 from lqm.cli.dispatch import dispatch
+from lqm.engine.probes import try_bf16
 from lqm.executors.processes import _ended
 from lqm.studies.files import load_study
 from lqm.studies.lines import read_cells
@@ -243,6 +244,22 @@ def test_the_protocol_of_a_line_names_the_network_that_evaluated(tmp_path):
     )
     (line,) = lqm.study(path, out=tmp_path / "out", show_progress=False).lines
     assert "width 8" in line.protocol
+
+
+def test_a_cell_is_evaluated_in_the_precision_that_it_is_condensed_in(tmp_path):
+    if problem := try_bf16("cpu").problem:
+        pytest.skip(problem)
+    path = tmp_path / "rounded.toml"
+    path.write_text(
+        '[[grid]]\nsource = "digits"\nmethod = "dm"\nper_class = 1\nprotocol = "quick-200"\n'
+        'networks = ["convnet:width=8"]\nrepeats = 1\nprecision = "bf16"\n'
+        'settings = { steps = 2, network = "convnet:width=8" }\n'
+    )
+    (line,) = lqm.study(path, out=tmp_path / "out", show_progress=False).lines
+    assert line.protocol.endswith(", in bf16")
+    condensing, evaluating = line.command.split(" && ")
+    assert "--precision bf16" in condensing
+    assert "--precision bf16" in evaluating
 
 
 def test_a_sketch_too_coarse_for_a_mosaic_is_refused_before_it_is_made(tmp_path):

@@ -19,7 +19,7 @@ def command_of(cell: Cell) -> str:
         commands.append(["continual", *given, *seed, "--repeats", "1", *out])
     else:
         commands.append(["condense", *given, *seed, *out])
-        commands.append(["evaluate", "RUN", *_words(cell.evaluation), *seed])
+        commands.append(["evaluate", "RUN", *_words(cell.evaluation | cell.compute), *seed])
     return " && ".join(shlex.join(["lqm", *words]) for words in commands)
 
 

@@ -13,7 +13,7 @@ from lqm.api.continual import learn_stream
 from lqm.api.domains import domain_of
 from lqm.api.engine_request import EngineRequest
 from lqm.api.engines import ENGINE
-from lqm.api.evaluate import evaluate
+from lqm.api.evaluate import Evaluation, evaluate
 from lqm.api.evaluation_options import asked_of
 from lqm.api.planning import chosen_distance
 from lqm.api.requests import CondenseRequest, ContinualRequest, SketchRequest
@@ -176,7 +176,7 @@ def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
     condensed = run_condensation(request)
     found = evaluate(
         condensed,
-        **{"baselines": (), **cell.evaluation},
+        **{"baselines": (), **cell.evaluation, **cell.compute},
         data_dir=place.data_dir_of(cell.options["source"]),
         seed=cell.seed,
         device=place.device,
@@ -193,12 +193,18 @@ def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
     return {
         "steps": condensed.manifest.get("steps", 0),
         "records": found.score.records,
-        "protocol": str(rules),
+        "protocol": f"{rules}{_precision(found)}",
         "seconds": {"condense": condensed.manifest["seconds"]} | known,
         "memory": condensed.manifest.get("peak_memory"),
         "scores": {kind: rows["condensed"].accuracies for kind, rows in found.by_network.items()},
         "baselines": {name: score.accuracies for name, score in found.baselines.items()},
     }
+
+
+def _precision(found: Evaluation) -> str:
+    """The precision of the networks that evaluated, as the end of a sentence; nothing if it is the usual one."""
+    word = found.condensed.manifest["scores"][-1].get("compute", {}).get("precision", "fp32")
+    return f", in {word}" * (word != "fp32")
 
 
 def _stream_scores(cell: Cell, place: Place) -> dict[str, Any]:

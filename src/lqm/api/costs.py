@@ -148,7 +148,13 @@ def stream_settings(request: ContinualRequest) -> dict[str, Any]:
 
 
 def seconds_of_evaluating(
-    condensed: CondensedSet, source: Any, device: torch.device, options: Mapping[str, Any]
+    condensed: CondensedSet,
+    source: Any,
+    device: torch.device,
+    options: Mapping[str, Any],
+    *,
+    compile: str | None = None,
+    precision: str | None = None,
 ) -> float:
     """An evaluation, none of whose networks is cached, from trainings of a few epochs."""
     evaluator, seconds = evaluator_of(condensed), 0.0
@@ -157,7 +163,9 @@ def seconds_of_evaluating(
     protocol = changed(chosen or evaluator.protocol_of(condensed), *asked)
     for name, spec in product(("condensed", *baselines), networks or [protocol.network]):
         full = name == "full"
-        how, _ = evaluator.decide(source, protocol, condensed, device, full=full)
+        how, _ = evaluator.decide(
+            source, protocol, condensed, device, full=full, compile=compile, precision=precision
+        )
         records = evaluator.records(name, condensed, source, protocol, 0, device)(0)
 
         def train(

@@ -49,7 +49,11 @@ def _of_cell(cell: Cell, place: Place, scratch: Path) -> Cost:
     trial_bank = cell.bank is not None and cell.bank.kind == "experts"
     _, measured, cost = cost_of_condensing(request, scratch, trial_bank=trial_bank)
     more = seconds_of_evaluating(
-        measured.result(seconds=0.0), measured.source, resolve_device(request.device), cell.evaluation
+        measured.result(seconds=0.0),
+        measured.source,
+        resolve_device(request.device),
+        cell.evaluation,
+        **cell.compute,
     )
     return replace(cost, seconds=cost.seconds + more, memory=peak_memory())
 

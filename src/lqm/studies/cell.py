@@ -74,6 +74,11 @@ class Cell:
         return f"{self.name}-{self.key[:8]}"
 
     @property
+    def compute(self) -> dict[str, Any]:
+        """How its networks are run, those that evaluate it too, as far as the grid says it."""
+        return {name: self.options[name] for name in ("compile", "precision") if name in self.options}
+
+    @property
     def stream(self) -> bool:
         """Whether its classes come in tasks."""
         return "classes_per_task" in self.options
