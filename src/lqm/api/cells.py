@@ -13,8 +13,9 @@ from lqm.api.continual import learn_stream
 from lqm.api.domains import domain_of
 from lqm.api.engine_request import EngineRequest
 from lqm.api.engines import ENGINE
-from lqm.api.evaluate import Evaluation, evaluate
+from lqm.api.evaluate import evaluate
 from lqm.api.evaluation_options import asked_of
+from lqm.api.evaluation_result import Evaluation
 from lqm.api.planning import chosen_distance
 from lqm.api.requests import CondenseRequest, ContinualRequest, SketchRequest
 from lqm.engine import environment, resolve_device
@@ -202,9 +203,9 @@ def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
 
 
 def _precision(found: Evaluation) -> str:
-    """The precision of the networks that evaluated, as the end of a sentence; nothing if it is the usual one."""
+    """The precision of networks that evaluated, as the end of a sentence, if it is not the usual one."""
     word = found.condensed.manifest["scores"][-1].get("compute", {}).get("precision", "fp32")
-    return f", in {word}" * (word != "fp32")
+    return f", in {word}" if word != "fp32" else ""
 
 
 def _stream_scores(cell: Cell, place: Place) -> dict[str, Any]:
