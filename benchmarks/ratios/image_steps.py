@@ -27,6 +27,7 @@ _PLAIN = {"dm": PlainDM, "datadam": PlainDataDAM, "idm": PlainIDM}
 _PER_CLASS = 10
 _CPU = torch.device("cpu")
 _COMPILED = Compute(compile=True)
+_IN_BF16 = Compute(compile=True, precision="bf16")
 # The first step compiles, and the second what only it meets, such as the class term of IDM.
 _WARM_UP = 2
 # Of one training; long enough that to set it up does not count.
@@ -132,7 +133,7 @@ DM_STEP = _against_the_field("dm", "DM + LQM step, 10 classes x 256 real 32x32",
 DM_STEP_IN_BF16 = replace(
     DM_STEP,
     title="DM + LQM step in bf16, 10 classes x 256 real 32x32",
-    ours=partial(_steps, "dm", compute=Compute(compile=True, precision="bf16")),
+    ours=partial(_steps, "dm", compute=_IN_BF16),
     at_least=4,
     problem=_slow_bf16,
 )
@@ -150,6 +151,13 @@ EVALUATION = Work(
     rounds=11,
     warm_up=_WARM_UP,
     at_least=1.5,
+)
+EVALUATION_IN_BF16 = replace(
+    EVALUATION,
+    title=f"{EVALUATION.title}, in bf16",
+    ours=partial(_training, train, compute=_IN_BF16),
+    at_least=2.5,
+    problem=_slow_bf16,
 )
 EVALUATIONS = replace(
     EVALUATION,

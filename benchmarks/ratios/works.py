@@ -10,6 +10,7 @@ WORKS: dict[str, Work] = {
     "datadam": image_steps.DATADAM_STEP,
     **bilevel_steps.STEPS,
     "evaluation": image_steps.EVALUATION,
+    "evaluation-bf16": image_steps.EVALUATION_IN_BF16,
     "evaluations": image_steps.EVALUATIONS,
     "quantiles": quantiles.WORK,
     "statistic": statistic.WORK,

@@ -40,8 +40,9 @@ def _mlp(ours, x, edges):
 
 
 def _sgc(ours, x, edges):
-    conv = pyg.SGConv(FEATURES, CLASSES, K=ours.hops)
-    return _call(conv, x, edges, {"lin.weight": ours.weight.T, "lin.bias": ours.bias})
+    bias = {} if ours.bias is None else {"lin.bias": ours.bias}
+    conv = pyg.SGConv(FEATURES, CLASSES, K=ours.hops, bias=bool(bias))
+    return _call(conv, x, edges, {"lin.weight": ours.weight.T, **bias})
 
 
 def _sage(ours, x, edges):
@@ -89,9 +90,11 @@ ORACLES = {
     "mlp:width=8:bias=false": _mlp,
     "sgc": _sgc,
     "sgc:hops=3": _sgc,
+    "sgc:bias=false": _sgc,
     "sage:width=8": _sage,
     "sage:width=8:depth=3": _sage,
     "appnp:width=8": _appnp,
+    "appnp:width=8:hops=3:bias=false": _appnp,
     "gat:width=8:heads=4": _gat,
     "gat:width=8:depth=3:heads=2": _gat,
 }

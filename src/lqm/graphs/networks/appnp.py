@@ -18,8 +18,16 @@ class APPNP(MLP):
 
     title: ClassVar[str] = "APPNP-{depth} of width {width}"
 
-    def __init__(self, features: int, classes: int, width: int = 256, depth: int = 2, hops: int = 10) -> None:
-        super().__init__(features, classes, width, depth)
+    def __init__(
+        self,
+        features: int,
+        classes: int,
+        width: int = 256,
+        depth: int = 2,
+        hops: int = 10,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(features, classes, width, depth, bias)
         self.reach = self.hops = hops
 
     def forward(self, inputs: Inputs) -> Tensor:
