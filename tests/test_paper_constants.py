@@ -246,7 +246,7 @@ STREAMS = {
         "classifier_decay": 5e-4,
     },
     "cat": {
-        "classifier": Differs("gcn:width=256:depth=2", "gcn:width=64:depth=2:bias=false", CHOSEN),
+        "classifier": Differs("gcn:width=256:depth=2", "appnp:width=64:depth=2:hops=20:bias=false", CHOSEN),
         "epochs": 500,
         "classifier_rate": Differs(0.005, 1e-3, CHOSEN),
         "classifier_decay": 5e-4,

@@ -95,7 +95,7 @@ def test_papers_networks_have_biases():
 @pytest.mark.parametrize("method", ["cat", "random", "er-gnn", "ssm"])
 def test_every_memory_is_learned_by_the_same_classifier(method):
     learning = CONTINUAL_METHODS[method].learning()
-    assert learning.classifier == "gcn:width=64:depth=2:bias=false"
+    assert learning.classifier == "appnp:width=64:depth=2:hops=20:bias=false"
     assert (learning.classifier_rate, learning.retrain) == (1e-3, True)
 
 
@@ -105,10 +105,11 @@ def test_whole_graphs_are_learned_by_the_papers_classifier(method):
     assert (learning.classifier, learning.retrain) == ("gcn:width=256:depth=2", False)
 
 
-def test_a_run_that_began_with_the_papers_classifier_goes_on_with_it(tmp_path):
+@pytest.mark.parametrize("before", [_CLASSIFIER, {"classifier": "gcn:width=64:depth=2:bias=false"}])
+def test_a_run_that_began_with_an_earlier_classifier_goes_on_with_it(before, tmp_path):
     """As earlier versions began a stream, unless a recipe is asked for."""
     given = {"budget": 4, "show_progress": False, "out": tmp_path}
-    begun = lqm.continual("digits-knn", repeats=1, settings={**_SHORT, **_CLASSIFIER}, **given)
+    begun = lqm.continual("digits-knn", repeats=1, settings={**_SHORT, **before}, **given)
     more = lqm.continual("digits-knn", repeats=2, settings=_SHORT, **given)
     assert more.config == begun.config
     assert torch.equal(more.matrices[0].nan_to_num(), begun.matrices[0].nan_to_num())
@@ -129,7 +130,7 @@ def test_a_set_that_goes_on_keeps_its_protocol(tmp_path):
 def test_without_biases_a_prediction_does_not_mind_the_lengths_of_features():
     """Which is why a network that has learned from nodes without edges can be tested with them."""
     graph = lqm.load_graph("synthetic:nodes=60,classes=3").graph
-    for spec, same in (("gcn:bias=false", True), ("gcn", False)):
+    for spec, same in (("gcn:bias=false", True), ("gcn", False), ("appnp:bias=false", True)):
         torch.manual_seed(0)
         network = make_network(spec, graph.width, 3)
         for name, part in network.named_parameters():

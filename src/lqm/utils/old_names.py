@@ -17,8 +17,12 @@ _ADDED = {
     "lengths": ("updates", "free"),
     "pseudo_among": ("pseudo_labels", "task"),
 }
-# The classifier of a stream with a memory, as it was by default once.
-_CLASSIFIER = {"classifier": "gcn:width=256:depth=2", "classifier_rate": 0.005, "retrain": False}
+# The classifier of a stream with a memory, as it was by default in earlier versions.
+_CLASSIFIER = {
+    "classifier": ("gcn:width=256:depth=2", "gcn:width=64:depth=2:bias=false"),
+    "classifier_rate": (0.005,),
+    "retrain": (False,),
+}
 # Defaults that have changed since these settings were added.
 _CHANGED = {
     "cat": ("steps", "learning_rate", *_CLASSIFIER),
@@ -84,7 +88,9 @@ def begun_with(run: Mapping[str, Any], method: str, known: Collection[str]) -> d
     changed = {*_CHANGED.get(method, ())} & {*known}
     if set(known) <= {*stored, "steps"}:  # all settings are recorded, and may be of this version
         return {
-            name: value for name, value in _CLASSIFIER.items() if name in changed and stored[name] == value
+            name: stored[name]
+            for name, values in _CLASSIFIER.items()
+            if name in changed and stored[name] in values
         }
     whole = {"steps": run.get("steps")} | current_config(config)["settings"]
     changed |= {*_ADDED, "features"} & {*known}

@@ -50,14 +50,15 @@ class ReplaySettings(LearningSettings):
     """Of a classifier with a memory, chosen on validation nodes (docs/results.md, "Streams").
 
     A few nodes are learned in a moment, and what a network learns of them after that is of no use for others:
-    so it is narrow, slow, and new at every task. The recipe `cat-paper` has the classifier of CaT's code.
+    so it is narrow, slow, and new at every task, and the predictions for a node's neighbours count as much as
+    its own. The recipe `cat-paper` has the classifier of CaT's code.
 
     Attributes:
         train_in_memory: train on the memory of all tasks so far; if not, on the memory of those before and
             on the whole graph of the present one.
     """
 
-    classifier: Annotated[str, AfterValidator(check_spec)] = "gcn:width=64:depth=2:bias=false"
+    classifier: Annotated[str, AfterValidator(check_spec)] = "appnp:width=64:depth=2:hops=20:bias=false"
     classifier_rate: Positive = 1e-3
     retrain: bool = True
     train_in_memory: bool = True
