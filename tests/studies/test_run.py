@@ -19,6 +19,7 @@ from lqm.engine.probes import try_bf16
 from lqm.executors.processes import _ended
 from lqm.studies.files import load_study
 from lqm.studies.lines import read_cells
+from lqm.studies.tables import facts
 from lqm.utils.errors import ConfigError
 from tests.faults.children import command_line, start
 
@@ -205,6 +206,21 @@ def test_an_estimate_counts_the_networks_of_baselines(tmp_path, monkeypatch):
     assert round(cost.seconds / 1e6) == 3 + 3 + 1  # the protocol trains one network on all images
 
 
+def test_an_estimate_is_of_the_precision_that_is_asked_for(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "lqm.api.study_probe.seconds_of_evaluating", lambda *args, **how: asked.append(how) or 0.0
+    )
+    path = tmp_path / "plain.toml"
+    path.write_text(
+        '[[grid]]\nsource = "digits"\nmethod = "dm"\nper_class = 1\nprecision = "fp32"\ncompile = "off"\n'
+        'settings = { steps = 2, network = "convnet:width=8" }\n'
+    )
+    (cell,) = load_study(path).cells
+    measure(Probe(cell, Place(tmp_path / "out")))
+    assert asked == [{"precision": "fp32", "compile": "off"}]
+
+
 def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
     (path := tmp_path / "file").touch()
     with pytest.raises(lqm.LqmError, match="is a file; give the folder of a study"):
@@ -252,11 +268,11 @@ def test_a_cell_is_evaluated_in_the_precision_that_it_is_condensed_in(tmp_path):
     path = tmp_path / "rounded.toml"
     path.write_text(
         '[[grid]]\nsource = "digits"\nmethod = "dm"\nper_class = 1\nprotocol = "quick-200"\n'
-        'networks = ["convnet:width=8"]\nrepeats = 1\nprecision = "bf16"\n'
+        'networks = ["convnet:width=8"]\nrepeats = 2\nprecision = "bf16"\n'
         'settings = { steps = 2, network = "convnet:width=8" }\n'
     )
     (line,) = lqm.study(path, out=tmp_path / "out", show_progress=False).lines
-    assert line.protocol.endswith(", in bf16")
+    assert facts([line])["protocol"].endswith(", in bf16")
     condensing, evaluating = line.command.split(" && ")
     assert "--precision bf16" in condensing
     assert "--precision bf16" in evaluating

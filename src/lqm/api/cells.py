@@ -15,10 +15,11 @@ from lqm.api.engine_request import EngineRequest
 from lqm.api.engines import ENGINE
 from lqm.api.evaluate import evaluate
 from lqm.api.evaluation_options import asked_of
-from lqm.api.evaluation_result import Evaluation
 from lqm.api.planning import chosen_distance
 from lqm.api.requests import CondenseRequest, ContinualRequest, SketchRequest
+from lqm.condensed import CondensedSet
 from lqm.engine import environment, resolve_device
+from lqm.evaluation.protocol import Protocol
 from lqm.executors import sentence_of
 from lqm.graphs.continual import check_request
 from lqm.graphs.sources import GRAPHS
@@ -177,7 +178,7 @@ def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
     condensed = run_condensation(request)
     found = evaluate(
         condensed,
-        **{"baselines": (), **cell.evaluation, **cell.compute},
+        **{"baselines": (), **cell.evaluation, **_decided(cell, condensed)},
         data_dir=place.data_dir_of(cell.options["source"]),
         seed=cell.seed,
         device=place.device,
@@ -194,7 +195,7 @@ def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
     return {
         "steps": condensed.manifest.get("steps", 0),
         "records": found.score.records,
-        "protocol": f"{rules}{_precision(found)}",
+        "protocol": _in_words(rules, _decided(cell, condensed).get("precision", "fp32")),
         "seconds": {"condense": condensed.manifest["seconds"]} | known,
         "memory": condensed.manifest.get("peak_memory"),
         "scores": {kind: rows["condensed"].accuracies for kind, rows in found.by_network.items()},
@@ -202,10 +203,16 @@ def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
     }
 
 
-def _precision(found: Evaluation) -> str:
-    """The precision of networks that evaluated, as the end of a sentence, if it is not the usual one."""
-    word = found.condensed.manifest["scores"][-1].get("compute", {}).get("precision", "fp32")
-    return f", in {word}" if word != "fp32" else ""
+def _decided(cell: Cell, condensed: CondensedSet) -> dict[str, Any]:
+    """How networks that evaluate are run: as the grid says, and in the precision that condensing had."""
+    precision = {"precision": condensed.manifest["environment"].get("precision", "fp32")}
+    return cell.compute | (precision if "precision" in cell.compute else {})
+
+
+def _in_words(rules: Protocol, precision: str) -> str:
+    """A protocol in words, with the precision if it is not the usual one."""
+    words, *over = str(rules).partition(", mean ±")
+    return "".join([words, f", in {precision}" if precision != "fp32" else "", *over])
 
 
 def _stream_scores(cell: Cell, place: Place) -> dict[str, Any]:

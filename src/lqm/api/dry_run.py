@@ -117,6 +117,8 @@ def dry_evaluate(
     device: str = "auto",
     jobs: int | None = None,
     threads: int | None = None,
+    compile: str | None = None,
+    precision: str | None = None,
     **options: Any,
 ) -> DryRun:
     """An evaluation, none of whose networks is cached."""
@@ -141,13 +143,13 @@ def dry_evaluate(
     if jobs or threads:
         places = Places(jobs or 1, threads or max(1, torch.get_num_threads() // (jobs or 1)))
     with computing_with(places.threads):
-        seconds = seconds_of_evaluating(condensed, data, where, options) / places.jobs
+        whole = seconds_of_evaluating(condensed, data, where, options, compile=compile, precision=precision)
     return DryRun(
         "evaluate",
         sizes_of(data),
         (f"protocol {own.name}",),
         f"scores in the manifest of {run}",
-        Cost(seconds, places.jobs * peak_memory()),
+        Cost(whole / places.jobs, places.jobs * peak_memory()),
     )
 
 

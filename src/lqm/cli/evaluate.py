@@ -81,6 +81,8 @@ def evaluate(
             device=device,
             jobs=pieces.jobs,
             threads=pieces.threads,
+            compile=compile,
+            precision=precision,
             protocol=protocol,
             networks=networks or (),
             repeats=repeats,

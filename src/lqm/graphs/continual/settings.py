@@ -50,8 +50,8 @@ class ReplaySettings(LearningSettings):
     """Of a classifier with a memory, chosen on validation nodes (docs/results.md, "Streams").
 
     A few nodes are learned in a moment, and what a network learns of them after that is of no use for others:
-    so it is narrow, slow, and new at every task, and the predictions for a node's neighbours count as much as
-    its own. The recipe `cat-paper` has the classifier of CaT's code.
+    so it is narrow, slow, and new at every task, and its predictions are averaged over 20 hops. The
+    recipe `cat-paper` has the classifier of CaT's code.
 
     Attributes:
         train_in_memory: train on the memory of all tasks so far; if not, on the memory of those before and
