@@ -87,9 +87,11 @@ def test_a_network_of_the_users_own_is_tuned(condensed):
 
 
 def test_the_best_is_trained_on_all_images_and_tested_once(condensed, digits):
-    found = tried(condensed, PAIR, repeats=1)
+    # Under the rate of the pair, an MLP may learn worse from all images than from few.
+    steady = [PAIR[0], PAIR[1] | {"learning_rate": 0.01}]
+    found = tried(condensed, steady, repeats=1)
     final = found.retrain()
-    assert final.configuration == PAIR[1]
+    assert final.configuration == steady[1]
     assert final.records == len(digits.train.labels)
     named = final.network(digits.normalised(digits.test.images)).argmax(dim=1)
     assert final.accuracy == pytest.approx((named == digits.test.labels).double().mean().item())
