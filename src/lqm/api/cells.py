@@ -176,9 +176,10 @@ def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
     request = request_of(cell, place)
     assert isinstance(request, CondenseRequest)
     condensed = run_condensation(request)
+    how = _decided(cell, condensed)
     found = evaluate(
         condensed,
-        **{"baselines": (), **cell.evaluation, **_decided(cell, condensed)},
+        **{"baselines": (), **cell.evaluation, **how},
         data_dir=place.data_dir_of(cell.options["source"]),
         seed=cell.seed,
         device=place.device,
@@ -195,7 +196,7 @@ def _set_scores(cell: Cell, place: Place) -> dict[str, Any]:
     return {
         "steps": condensed.manifest.get("steps", 0),
         "records": found.score.records,
-        "protocol": _in_words(rules, _decided(cell, condensed).get("precision", "fp32")),
+        "protocol": _in_words(rules, how.get("precision", "fp32")),
         "seconds": {"condense": condensed.manifest["seconds"]} | known,
         "memory": condensed.manifest.get("peak_memory"),
         "scores": {kind: rows["condensed"].accuracies for kind, rows in found.by_network.items()},
