@@ -65,6 +65,41 @@ def test_an_arm_names_method_and_distance_which_then_are_no_axes():
         read_study("mine", {"grid": [{"arm": "both", "source": "digits", "distance": ["mean", "lqm"]}]})
 
 
+def test_what_grids_share_is_written_once_and_a_grid_has_the_last_word():
+    shared = """
+    [{0}shared]
+    source = "digits"
+    seed = "0..1"
+    settings = {{ steps = 5, init = "noise" }}
+    experts = {{ networks = 2, settings = {{ batch = 64 }} }}
+    [[{0}grid]]
+    arm = "few"
+    [[{0}grid]]
+    arm = "many"
+    seed = 7
+    settings = {{ steps = 50 }}
+    experts = {{ networks = 3, settings = {{ schedule = "fifths" }} }}
+    """
+    whole = """
+    [[grid]]
+    arm = "few"
+    source = "digits"
+    seed = "0..1"
+    settings = { steps = 5, init = "noise" }
+    experts = { networks = 2, settings = { batch = 64 } }
+    [[grid]]
+    arm = "many"
+    source = "digits"
+    seed = 7
+    settings = { steps = 50, init = "noise" }
+    experts = { networks = 3, settings = { batch = 64, schedule = "fifths" } }
+    """
+    expected = study(whole).cells
+    assert len(expected) == 3
+    assert study(shared.format("")).cells == expected
+    assert study(shared.format("cpu."), "cpu").cells == expected
+
+
 def test_a_source_that_is_a_file_is_called_by_its_name_and_read_from_its_path():
     cell = next(cell for cell in study().cells if cell.axes["source"] == "cora")
     assert cell.options["source"] == "graphs/cora.npz"
@@ -150,6 +185,9 @@ def test_what_a_cell_is_asked_has_a_key_and_nothing_else_does():
         ("[[grid]]\nsource = 'digits'\nseed = 'x'", "seed"),
         ("[[grid]]\nsource = ['digits', 'digits']", "digits-seed-0"),
         ("[grid]\nsource = 'digits'", "grid"),
+        ("shared = 3\n[[grid]]\nsource = 'digits'", "shared is 3"),
+        ("[shared]\nsettings = 3\n[[grid]]\nsource = 'digits'", "settings is 3"),
+        ("[shared]\nsource = 'digits'\n[[cpu.grid]]\nseed = 1", r"\[shared\.shared\]"),
     ],
 )
 def test_what_a_file_lacks_is_named(text, named):

@@ -44,40 +44,61 @@ def read_study(name: str, content: Mapping[str, Any], scale: str | None = None) 
         >>> [cell.name for cell in read_study("mine", {"grid": [grid]}).cells]
         ['digits-mean-seed-0', 'digits-lqm-seed-0', 'digits-mean-seed-1', 'digits-lqm-seed-1']
     """
-    words = ("title", "compare", "against", "paper_scores")
-    scales = [key for key in content if key not in (*words, "grid")]
-    for key in scales:
-        if not isinstance(content[key], Mapping) or [*content[key]] != ["grid"]:
-            raise ConfigError(
-                f"study {name}: '{key}' is none of {', '.join(words)}, and no scale; "
-                f"a scale holds [[{key}.grid]]"
-            )
-    if "grid" in content:
-        if scale is not None or scales:
-            raise ConfigError(f"study {name} has no scales; leave the scale out")
-        blocks = content["grid"]
-    elif not scales:
-        raise ConfigError(f"study {name} has no [[grid]]; see docs/studies.md for what a study holds")
-    else:
-        scale = scale or scales[0]
-        if scale not in scales:
-            raise ConfigError(f"study {name} has no scale '{scale}'; it has {', '.join(scales)}")
-        blocks = content[scale]["grid"]
+    scale, part = _scale(name, content, scale)
+    blocks = part["grid"]
     head = StudyHead(
         name,
         check_word(name, "title", content.get("title", "")),
-        scale or "",
+        scale,
         check_word(name, "compare", content.get("compare", "distance")),
         check_word(name, "against", content.get("against", "mean")),
     )
     if not isinstance(blocks, list) or not blocks or not all(isinstance(block, Mapping) for block in blocks):
         raise ConfigError(f"study {name}: grid is {shown_value(blocks)}; it should be one or more [[grid]]")
     scores = check_scores(name, content.get("paper_scores", []))
-    cells = [cell for block in blocks for cell in _cells(name, block, scores)]
+    shared = part.get("shared", {})
+    if not isinstance(shared, Mapping):
+        raise ConfigError(
+            f"study {name}: shared is {shown_value(shared)}; it should be a table of what its grids have"
+        )
+    cells = [cell for block in blocks for cell in _cells(name, _joined(shared, block), scores)]
     _require_apart(name, cells)
     if not {"compare", "against"}.isdisjoint(content):
         _require_compared(head, cells)
     return Study(head, tuple(sorted(cells, key=lambda cell: cell.seed)))
+
+
+def _scale(name: str, content: Mapping[str, Any], scale: str | None) -> tuple[str, Mapping[str, Any]]:
+    """The name of a scale and what it holds: the grids, and what they share."""
+    words = ("title", "compare", "against", "paper_scores")
+    own = ("grid", "shared") if "grid" in content else ()
+    scales = [key for key in content if key not in (*words, *own)]
+    for key in scales:
+        if not isinstance(content[key], Mapping) or {*content[key]} - {"shared"} != {"grid"}:
+            raise ConfigError(
+                f"study {name}: '{key}' is none of {', '.join(words)}, and no scale; "
+                f"a scale holds [[{key}.grid]], and [{key}.shared] for what its grids have in common"
+            )
+    if own:
+        if scale is not None or scales:
+            raise ConfigError(f"study {name} has no scales; leave the scale out")
+        return "", content
+    if not scales:
+        raise ConfigError(f"study {name} has no [[grid]]; see docs/studies.md for what a study holds")
+    scale = scale or scales[0]
+    if scale not in scales:
+        raise ConfigError(f"study {name} has no scale '{scale}'; it has {', '.join(scales)}")
+    return scale, content[scale]
+
+
+def _joined(shared: Mapping[str, Any], block: Mapping[str, Any]) -> dict[str, Any]:
+    """A grid with what it shares with others, where its own values win; tables are joined too."""
+    tables = {
+        name: _joined(shared[name], block[name])
+        for name in shared
+        if isinstance(shared[name], Mapping) and isinstance(block.get(name), Mapping)
+    }
+    return {**shared, **block, **tables}
 
 
 def chosen(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
