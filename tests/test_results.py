@@ -65,6 +65,9 @@ def test_an_empty_template_without_lines_is_a_page(tmp_path):
         ),
         ('verdict("images", side="lqm", per_class=10)', "can't be told apart"),
         ('count("better", "images", side="lqm")', "1 of 2"),
+        # Ten a class: 1, 0 and -1.
+        ('above("lqm", "mean", "images", axis="distance")', "4 of 6"),
+        ('above("mean", "lqm", "images", axis="distance", per_class=10)', "1 of 3"),
         (
             'answer("images", per_class=1)',
             "lqm is better than mean in 1 of 1 comparison, worse in 0, can't be told apart in 0",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -92,6 +93,13 @@ class Results:
         """How many of the comparisons that fit have a verdict, of how many."""
         found = self._compared(name, filters)
         return f"{sum(each.paired.verdict == verdict for each in found)} of {len(found)}"
+
+    def above(self, side: str, against: str, name: str, axis: str, **filters: Any) -> str:
+        """In how many pairs of cells that differ along an axis alone, any axis, one side is above another."""
+        lines = [replace(line, study=replace(line.study, axis=axis)) for line in self._fitting(name, filters)]
+        found = [each.paired for each in comparisons(lines, against) if str(each.side) == side]
+        every = [difference for paired in found for difference in paired.differences]
+        return f"{sum(each > 0 for each in _known(every or None, name, filters))} of {len(every)}"
 
     def command(self, name: str, **filters: Any) -> str:
         """What makes the run of the first cell that fits again."""

@@ -8,6 +8,7 @@ Every number of the page comes from a line in `docs/results/NAME.jsonl`, by an e
     {{ seconds(...) }} {{ paper(...) }} {{ transfer(...) }} {{ baseline("full", "images", ...) }}
     {{ command("images", ..., seed=0) }} {{ answer("images", ...) }}
     {{ verdict("images", side="lqm", ...) }} {{ count("better", "images", side="lqm", ...) }}
+    {{ above("lqm", "mean", "images", axis="distance") }}    pairs, along any axis
     {{ forest("images", ...) }}                    a figure, drawn into docs/images
     {{ published(45.3) }} {{ given("1 %") }}       a number of a paper, or of a setting
 
