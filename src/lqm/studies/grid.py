@@ -68,39 +68,6 @@ def read_study(name: str, content: Mapping[str, Any], scale: str | None = None) 
     return Study(head, tuple(sorted(cells, key=lambda cell: cell.seed)))
 
 
-def _scale(name: str, content: Mapping[str, Any], scale: str | None) -> tuple[str, Mapping[str, Any]]:
-    """The name of a scale and what it holds: the grids, and what they share."""
-    words = ("title", "compare", "against", "paper_scores")
-    own = ("grid", "shared") if "grid" in content else ()
-    scales = [key for key in content if key not in (*words, *own)]
-    for key in scales:
-        if not isinstance(content[key], Mapping) or {*content[key]} - {"shared"} != {"grid"}:
-            raise ConfigError(
-                f"study {name}: '{key}' is none of {', '.join(words)}, and no scale; "
-                f"a scale holds [[{key}.grid]], and [{key}.shared] for what its grids have in common"
-            )
-    if own:
-        if scale is not None or scales:
-            raise ConfigError(f"study {name} has no scales; leave the scale out")
-        return "", content
-    if not scales:
-        raise ConfigError(f"study {name} has no [[grid]]; see docs/studies.md for what a study holds")
-    scale = scale or scales[0]
-    if scale not in scales:
-        raise ConfigError(f"study {name} has no scale '{scale}'; it has {', '.join(scales)}")
-    return scale, content[scale]
-
-
-def _joined(shared: Mapping[str, Any], block: Mapping[str, Any]) -> dict[str, Any]:
-    """A grid with what it shares with others, where its own values win; tables are joined too."""
-    tables = {
-        name: _joined(shared[name], block[name])
-        for name in shared
-        if isinstance(shared[name], Mapping) and isinstance(block.get(name), Mapping)
-    }
-    return {**shared, **block, **tables}
-
-
 def chosen(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
     """The cells that every filter lets pass: `AXIS=VALUE,...`, or `seed=0..2`.
 
@@ -133,6 +100,39 @@ def chosen(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
         if not left:
             raise ConfigError(f"--only {text} leaves no cell; there is {axis}={','.join(there)}")
     return left
+
+
+def _scale(name: str, content: Mapping[str, Any], scale: str | None) -> tuple[str, Mapping[str, Any]]:
+    """The name of a scale and what it holds: the grids, and what they share."""
+    words = ("title", "compare", "against", "paper_scores")
+    own = ("grid", "shared") if "grid" in content else ()
+    scales = [key for key in content if key not in (*words, *own)]
+    for key in scales:
+        if not isinstance(content[key], Mapping) or {*content[key]} - {"shared"} != {"grid"}:
+            raise ConfigError(
+                f"study {name}: '{key}' is none of {', '.join(words)}, and no scale; "
+                f"a scale holds [[{key}.grid]], and [{key}.shared] for what its grids have in common"
+            )
+    if own:
+        if scale is not None or scales:
+            raise ConfigError(f"study {name} has no scales; leave the scale out")
+        return "", content
+    if not scales:
+        raise ConfigError(f"study {name} has no [[grid]]; see docs/studies.md for what a study holds")
+    scale = scale or scales[0]
+    if scale not in scales:
+        raise ConfigError(f"study {name} has no scale '{scale}'; it has {', '.join(scales)}")
+    return scale, content[scale]
+
+
+def _joined(shared: Mapping[str, Any], block: Mapping[str, Any]) -> dict[str, Any]:
+    """A grid with what it shares with others, where its own values win; tables are joined too."""
+    tables = {
+        name: _joined(shared[name], block[name])
+        for name in shared
+        if isinstance(shared[name], Mapping) and isinstance(block.get(name), Mapping)
+    }
+    return {**shared, **block, **tables}
 
 
 def _cells(study: str, block: Mapping[str, Any], scores: Sequence[Mapping[str, Any]]) -> Iterator[Cell]:
