@@ -11,6 +11,7 @@ from lqm.evaluation.labels import hash_of
 from lqm.studies.cell import Bank, Cell, Study
 from lqm.studies.checking import TABLES, check_block, check_scores, check_word
 from lqm.studies.lines import ARM, StudyHead
+from lqm.studies.scales import read_scale
 from lqm.utils.errors import ConfigError
 from lqm.utils.names import shown_value
 from lqm.utils.numbers import whole_numbers
@@ -44,8 +45,7 @@ def read_study(name: str, content: Mapping[str, Any], scale: str | None = None) 
         >>> [cell.name for cell in read_study("mine", {"grid": [grid]}).cells]
         ['digits-mean-seed-0', 'digits-lqm-seed-0', 'digits-mean-seed-1', 'digits-lqm-seed-1']
     """
-    scale, part = _scale(name, content, scale)
-    blocks = part["grid"]
+    scale, grids = read_scale(name, content, scale)
     head = StudyHead(
         name,
         check_word(name, "title", content.get("title", "")),
@@ -53,15 +53,8 @@ def read_study(name: str, content: Mapping[str, Any], scale: str | None = None) 
         check_word(name, "compare", content.get("compare", "distance")),
         check_word(name, "against", content.get("against", "mean")),
     )
-    if not isinstance(blocks, list) or not blocks or not all(isinstance(block, Mapping) for block in blocks):
-        raise ConfigError(f"study {name}: grid is {shown_value(blocks)}; it should be one or more [[grid]]")
     scores = check_scores(name, content.get("paper_scores", []))
-    shared = part.get("shared", {})
-    if not isinstance(shared, Mapping):
-        raise ConfigError(
-            f"study {name}: shared is {shown_value(shared)}; it should be a table of what its grids have"
-        )
-    cells = [cell for block in blocks for cell in _cells(name, _joined(shared, block), scores)]
+    cells = [cell for grid in grids for cell in _cells(name, grid, scores)]
     _require_apart(name, cells)
     if not {"compare", "against"}.isdisjoint(content):
         _require_compared(head, cells)
@@ -100,39 +93,6 @@ def chosen(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
         if not left:
             raise ConfigError(f"--only {text} leaves no cell; there is {axis}={','.join(there)}")
     return left
-
-
-def _scale(name: str, content: Mapping[str, Any], scale: str | None) -> tuple[str, Mapping[str, Any]]:
-    """The name of a scale and what it holds: the grids, and what they share."""
-    words = ("title", "compare", "against", "paper_scores")
-    own = ("grid", "shared") if "grid" in content else ()
-    scales = [key for key in content if key not in (*words, *own)]
-    for key in scales:
-        if not isinstance(content[key], Mapping) or {*content[key]} - {"shared"} != {"grid"}:
-            raise ConfigError(
-                f"study {name}: '{key}' is none of {', '.join(words)}, and no scale; "
-                f"a scale holds [[{key}.grid]], and [{key}.shared] for what its grids have in common"
-            )
-    if own:
-        if scale is not None or scales:
-            raise ConfigError(f"study {name} has no scales; leave the scale out")
-        return "", content
-    if not scales:
-        raise ConfigError(f"study {name} has no [[grid]]; see docs/studies.md for what a study holds")
-    scale = scale or scales[0]
-    if scale not in scales:
-        raise ConfigError(f"study {name} has no scale '{scale}'; it has {', '.join(scales)}")
-    return scale, content[scale]
-
-
-def _joined(shared: Mapping[str, Any], block: Mapping[str, Any]) -> dict[str, Any]:
-    """A grid with what it shares with others, where its own values win; tables are joined too."""
-    tables = {
-        name: _joined(shared[name], block[name])
-        for name in shared
-        if isinstance(shared[name], Mapping) and isinstance(block.get(name), Mapping)
-    }
-    return {**shared, **block, **tables}
 
 
 def _cells(study: str, block: Mapping[str, Any], scores: Sequence[Mapping[str, Any]]) -> Iterator[Cell]:
