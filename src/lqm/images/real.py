@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lqm.engine.randomness import generator
 from lqm.images.augment import AugmentationParameters, augment, draw, draw_several
-from lqm.images.methods.settings import MatchingSettings
+from lqm.images.methods.settings import MosaicSettings
 from lqm.images.problem import ImageProblem
 from lqm.images.sources import picked
 from lqm.methods.batch import Batch
@@ -86,9 +86,14 @@ class RealImages:
 
 
 def class_by_class(
-    problem: ImageProblem, settings: MatchingSettings, size: int, purpose: str = "batch"
+    problem: ImageProblem, settings: MosaicSettings, size: int, purpose: str = "batch"
 ) -> RealImages:
-    """One class after another, each under all of a method's operations at once (Kim et al. 2022, IDC)."""
+    """One class after another, each under all of a method's operations (Kim et al. 2022, IDC) or under one."""
     operations = settings.operations(problem.source.augmentation)
     one_by_one = [[label] for label in range(problem.classes)]
-    return RealImages(problem, size, one_by_one, lambda draws: draw_several(operations, draws), purpose)
+
+    def transform(draws: torch.Generator) -> Sequence[AugmentationParameters]:
+        one = operations and settings.operations_at_once == "one"
+        return [draw(operations, draws)] if one else draw_several(operations, draws)
+
+    return RealImages(problem, size, one_by_one, transform, purpose)

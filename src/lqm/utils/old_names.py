@@ -7,15 +7,16 @@ from lqm.utils.errors import ConfigError
 
 _NAMES = {"start": "init", "start_steps": "init_steps", "stepping": "update"}
 _VALUES = {"one-by-one": "per-class"}
-# Settings that runs did not have once: a setting beside which they stand now, and what held then.
+# Settings that runs did not have once: what held then, and settings beside any of which they stand now.
 _ADDED = {
-    "clip": ("momentum", "each-update"),
-    "mosaic_init": ("queue_limit", "cells"),
-    "meter_reset": ("queue_limit", 0),
-    "labels": ("pairs", "hard"),
-    "expert_cutmix": ("pairs", 0.5),
-    "lengths": ("updates", "free"),
-    "pseudo_among": ("pseudo_labels", "task"),
+    "clip": ("each-update", "momentum"),
+    "mosaic_init": ("cells", "queue_limit"),
+    "meter_reset": (0, "queue_limit"),
+    "labels": ("hard", "pairs"),
+    "expert_cutmix": (0.5, "pairs"),
+    "operations_at_once": ("several", "pairs", "synthetic_batch"),
+    "lengths": ("free", "updates"),
+    "pseudo_among": ("task", "pseudo_labels"),
 }
 # The classifier of a stream with a memory, as it was by default in earlier versions.
 _CLASSIFIER = {
@@ -67,7 +68,7 @@ def current_config(config: Mapping[str, Any]) -> dict[str, Any]:
         settings = {
             name: value for name, value in settings.items() if name not in ("reuse", "window") or value != 1
         }
-    added = {name: value for name, (beside, value) in _ADDED.items() if beside in settings}
+    added = {name: value for name, (value, *beside) in _ADDED.items() if not settings.keys().isdisjoint(beside)}
     if "budget" in config and config.get("method") in _REAL_NODES:
         added["features"] = "own"
     return {**config, "settings": added | settings}

@@ -11,7 +11,7 @@ from lqm.banks import Experts
 from lqm.condensed.mosaic import expand
 from lqm.distances import DISTANCES
 from lqm.engine.randomness import generator
-from lqm.images.augment import augment, draw_several
+from lqm.images.augment import augment, draw, draw_several
 from lqm.images.methods.dance import DANCE, DANCESettings
 from lqm.images.networks import Logits, make_network
 from lqm.images.problem import ImageProblem
@@ -62,7 +62,8 @@ def make_encoder(weights):
 class PlainLoop:
     """Section 9 of the facts about the other methods, written out."""
 
-    def __init__(self, source, first, bank, distance="mean"):
+    def __init__(self, source, first, bank, distance="mean", several=True):
+        self.several = several
         self.source, self.bank, self.distance = source, bank, DISTANCES[distance]
         self.images = first.detach().clone()
         self.speed = torch.zeros_like(self.images)
@@ -79,7 +80,7 @@ class PlainLoop:
         for label in range(10):
             own = self.source.by_class[label]
             real = self.source.normalised(own[torch.randperm(len(own), generator=draws)[:REAL]])
-            drawn = draw_several(["color", "crop", "cutout"], draws)
+            drawn = self.drawn(draws)
 
             target = self.distance.target(mixed.embed(augment(real, *drawn)), 4 * PER_CLASS, draws)
 
@@ -89,13 +90,17 @@ class PlainLoop:
             self.update(match)
         draws = generator(SEED, "calibration", i)
         for label in range(10):
-            drawn = draw_several(["color", "crop", "cutout"], draws)
+            drawn = self.drawn(draws)
 
             def calibrate(leaf, label=label, drawn=drawn):
                 logits = trained(augment(expand(leaf[label], 2), *drawn))
                 return WEIGHT * F.cross_entropy(logits, torch.full((len(logits),), label))
 
             self.update(calibrate)
+
+    def drawn(self, draws):
+        operations = ["color", "crop", "cutout"]
+        return draw_several(operations, draws) if self.several else [draw(operations, draws)]
 
     def update(self, loss_of):
         """One step of SGD over the whole tensor: the momentum of the other classes moves them on."""
@@ -105,7 +110,8 @@ class PlainLoop:
         self.images = (self.images - RATE * self.speed).clamp(self.low, self.high)
 
 
-def test_three_steps_are_those_of_the_plain_loop(digits, bank):
+@pytest.mark.parametrize("at_once", ["several", "one"])
+def test_three_steps_are_those_of_the_plain_loop(digits, bank, at_once):
     settings = DANCESettings(
         network=NETWORK,
         real_batch=REAL,
@@ -113,9 +119,10 @@ def test_three_steps_are_those_of_the_plain_loop(digits, bank):
         momentum=MOMENTUM,
         class_weight=WEIGHT,
         pairs=NETWORKS,
+        operations_at_once=at_once,
     )
     ours = DANCE.build(make_problem(digits, bank), settings)
-    plain = PlainLoop(digits, ours.synthetic.images, bank)
+    plain = PlainLoop(digits, ours.synthetic.images, bank, several=at_once == "several")
     before = plain.images.clone()
     for i in range(3):
         ours.step(i)
@@ -188,10 +195,17 @@ def test_labels_by_experts_are_the_mean_of_what_they_answer_to_each_cell(digits,
     assert made.learning_rate is None
 
 
+@pytest.mark.parametrize(("method", "beside"), [("m3d", "synthetic_batch"), ("idm", "queue_limit")])
+def test_methods_that_know_no_other_way_then_go_on_with_several_operations(method, beside):
+    settings = current_config({"method": method, "settings": {"mosaic": 2, beside: 100}})["settings"]
+    assert settings.get("operations_at_once") == {"m3d": "several"}.get(method)
+
+
 def test_a_run_that_an_earlier_version_began_goes_on_with_hard_labels():
     before = {"method": "dance", "settings": {"pairs": 5, "class_weight": 1.0}}
     assert current_config(before)["settings"] == {
         **before["settings"],
         "labels": "hard",
         "expert_cutmix": 0.5,
+        "operations_at_once": "several",
     }

@@ -60,9 +60,11 @@ class MosaicSettings(MatchingSettings):
 
     Attributes:
         mosaic: images in a row and in a column of each synthetic one.
+        operations_at_once: `several` of the augmentation, as published, or `one` of them for each class.
     """
 
     mosaic: Count = 2
+    operations_at_once: Literal["several", "one"] = "several"
 
     def operations(self, allowed: Sequence[str]) -> list[str]:
         """Color, crop and cutout."""
