@@ -90,6 +90,9 @@ def test_an_expression_is_a_number_of_the_lines(filled, expression, shown):
 
 
 def test_tables_hold_what_fits(filled):
+    assert "| lqm | 62.0 ± 1.7 | 80.0 ± 1.0 | 71.0 |" in filled(
+        'across("per_class", "images", source="digits")'
+    )
     table = filled('scores("images", source="digits", per_class=[1])')
     assert "| mean | 52.0 ± 2.0 |" in table
     assert "80.0" not in table

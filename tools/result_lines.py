@@ -14,7 +14,7 @@ from lqm.studies.layout import Table, render, seconds_in_words
 from lqm.studies.lines import CellLine
 from lqm.studies.pairs import Comparison, answers, comparisons
 from lqm.studies.seeds import Cells, cells_of
-from lqm.studies.tables import difference_table, failure_table, score_table
+from lqm.studies.tables import difference_table, failure_table, score_table, table_across
 from lqm.utils.errors import ConfigError
 from lqm.utils.sentences import counted
 
@@ -40,6 +40,10 @@ class Results:
         """The table of scores of the cells that fit."""
         table = score_table(self._fitting(name, filters))
         return _table(_known(table if len(table) else None, name, filters))
+
+    def across(self, axis: str, name: str, **filters: Any) -> str:
+        """Accuracies of the cells that fit, with a column for each value of an axis."""
+        return _table(table_across(self._fitting(name, filters), axis))
 
     def differences(self, name: str, **filters: Any) -> str:
         """The table of the comparisons that fit; Holm's rule is over all of the study."""

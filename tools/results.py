@@ -3,6 +3,7 @@
 Every number of the page comes from a line in `docs/results/NAME.jsonl`, by an expression of the template:
 
     {{ scores("images", source="digits") }}        a table; also differences(...) and failures(...)
+    {{ across("source", "images", method="dm") }}  accuracies alone, a column for each value of an axis
     {{ accuracy("images", source="digits", method="dm", distance="lqm", per_class=10) }}
     {{ difference("images", side="lqm", source="digits", method="dm", per_class=10) }}
     {{ seconds(...) }} {{ paper(...) }} {{ transfer(...) }} {{ baseline("full", "images", ...) }}

@@ -12,7 +12,15 @@ from scipy.stats import t
 from lqm.studies.layout import COUNT, SPREAD, Column, Spread, Table
 from lqm.studies.lines import CellLine, StudyHead
 from lqm.studies.pairs import answers, comparisons
-from lqm.studies.tables import all_tables, difference_table, facts, failure_table, render, score_table
+from lqm.studies.tables import (
+    all_tables,
+    difference_table,
+    facts,
+    failure_table,
+    render,
+    score_table,
+    table_across,
+)
 from lqm.utils.errors import ConfigError
 from tests.studies.making import EVIL, HEAD, line, small_study
 
@@ -47,6 +55,18 @@ def test_scores_are_mean_and_sample_deviation_over_seeds():
         ("10", "mean", "80.0 ± 0.0"),
         ("10", "lqm", "80.0 ± 1.0"),
     ]
+
+
+def test_an_axis_may_stand_in_columns_with_the_mean_over_them_where_all_are_known():
+    table = table_across([*small_study(), line("energy", 0, 0.7)], "per_class")
+    rows = read_markdown(table)
+    assert [(row["distance"], row["1"], row["10"], row["mean"]) for row in rows] == [
+        ("mean", "52.0 ± 2.0", "80.0 ± 0.0", "66.0"),
+        ("lqm", "62.0 ± 1.7", "80.0 ± 1.0", "71.0"),
+        ("energy", "70.0", "-", "-"),
+    ]
+    assert table.notes[0] == "± is the sample standard deviation over 1 to 3 seeds."
+    assert "source digits" in table.laid_out().caption
 
 
 def test_a_csv_has_plain_numbers_and_every_column():

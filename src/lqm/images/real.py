@@ -88,7 +88,7 @@ class RealImages:
 def class_by_class(
     problem: ImageProblem, settings: MosaicSettings, size: int, purpose: str = "batch"
 ) -> RealImages:
-    """One class after another, each under all of a method's operations (Kim et al. 2022, IDC) or under one."""
+    """One class after another, each under all operations of a method (Kim et al. 2022, IDC) or under one."""
     operations = settings.operations(problem.source.augmentation)
     one_by_one = [[label] for label in range(problem.classes)]
 

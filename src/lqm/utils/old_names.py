@@ -68,7 +68,9 @@ def current_config(config: Mapping[str, Any]) -> dict[str, Any]:
         settings = {
             name: value for name, value in settings.items() if name not in ("reuse", "window") or value != 1
         }
-    added = {name: value for name, (value, *beside) in _ADDED.items() if not settings.keys().isdisjoint(beside)}
+    added = {
+        name: value for name, (value, *beside) in _ADDED.items() if not settings.keys().isdisjoint(beside)
+    }
     if "budget" in config and config.get("method") in _REAL_NODES:
         added["features"] = "own"
     return {**config, "settings": added | settings}
