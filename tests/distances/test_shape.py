@@ -109,3 +109,17 @@ def test_the_name_has_the_options_and_names_the_same_distance_again():
 
 def test_an_option_at_its_default_is_no_part_of_the_name():
     assert named_distance("shape:weight=3") == DISTANCES["shape"]
+
+
+def test_the_weight_is_the_rate_of_the_shape_the_curvature_of_all_directions_but_one(samples):
+    real, _ = samples
+    values = torch.tensor([0.1, 0.5, 0.2, 0.9, 0.7, 0.3], dtype=torch.float64)
+    distance = Shape(weight=3)
+    target = distance.target(real[:1, :, :1], 6)
+
+    def of_values(own):
+        return distance.loss(target, own.view(1, 6, 1)).sum()
+
+    curvatures = torch.linalg.eigvalsh(torch.autograd.functional.hessian(of_values, values))
+    expected = torch.tensor([2 / 6, *[2 * 3 / 6] * 5], dtype=torch.float64)
+    torch.testing.assert_close(curvatures, expected)
