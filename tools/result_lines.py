@@ -41,9 +41,9 @@ class Results:
         table = score_table(self._fitting(name, filters))
         return _table(_known(table if len(table) else None, name, filters))
 
-    def across(self, axis: str, name: str, **filters: Any) -> str:
+    def across(self, axis: str, name: str, *, with_mean: bool = True, **filters: Any) -> str:
         """Accuracies of the cells that fit, with a column for each value of an axis."""
-        return _table(table_across(self._fitting(name, filters), axis))
+        return _table(table_across(self._fitting(name, filters), axis, with_mean=with_mean))
 
     def differences(self, name: str, **filters: Any) -> str:
         """The table of the comparisons that fit; Holm's rule is over all of the study."""

@@ -66,6 +66,7 @@ def test_an_axis_may_stand_in_columns_with_the_mean_over_them_where_all_are_know
         ("energy", "70.0", "-", "-"),
     ]
     assert table.notes[0] == "± is the sample standard deviation over 1 to 3 seeds."
+    assert "mean" not in read_markdown(table_across(small_study(), "per_class", with_mean=False))[0]
     assert "source digits" in table.laid_out().caption
 
 

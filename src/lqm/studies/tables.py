@@ -76,7 +76,7 @@ def score_table(lines: Sequence[CellLine], *, with_facts: bool = True) -> Table:
     return Table(_title("Scores", lines), columns, notes)
 
 
-def table_across(lines: Sequence[CellLine], axis: str) -> Table:
+def table_across(lines: Sequence[CellLine], axis: str, *, with_mean: bool = True) -> Table:
     """Accuracies alone: a column for each value of an axis, and one for the mean over all of them."""
     groups: dict[str, dict[Value | None, Cells]] = {}
     for cells in cells_of(lines):
@@ -99,7 +99,7 @@ def table_across(lines: Sequence[CellLine], axis: str) -> Table:
         (
             *axis_columns(first, last=lines[0].study.axis),
             *(_column(rows, str(value), partial(accuracy, value), SPREAD) for value in values),
-            _column(rows, "mean", mean, PERCENT),
+            *([_column(rows, "mean", mean, PERCENT)] if with_mean else []),
         ),
         (f"± is the sample standard deviation over {over} seeds.", *_fact_notes(lines)),
     )
