@@ -113,6 +113,8 @@ def test_tables_hold_what_fits(filled):
         ('accuracy("images", source="mnist")', r"\(\"images\", source='mnist'\) fits nothing"),
         ('scores("images", sauce="digits")', r"sauce='digits'\): nothing in the study has a 'sauce'"),
         ('scores("images", seed=7)', r"seed=7\): the lines do not have it"),
+        ('across("per_class", "images", seed=7)', r"axis='per_class'\): the lines do not have it"),
+        ('across("sauce", "images")', r"axis='sauce'\): the lines do not have it"),
         ('accuracy("images", source="cifar10", network="mlp")', r"network='mlp'\): the lines do not have it"),
         ('difference("images", side="lqm")', r"side='lqm'\) fits 2 comparisons, where one is meant"),
         ('difference("images", side="wasserstein")', r"side='wasserstein'\) fits nothing"),

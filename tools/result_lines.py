@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 from lqm.evaluation.paired import interval_in_words
 from lqm.evaluation.spread import Spread, in_points
+from lqm.studies.across import table_across
 from lqm.studies.folder import read_results
 from lqm.studies.layout import Table, render, seconds_in_words
 from lqm.studies.lines import CellLine
 from lqm.studies.pairs import Comparison, answers, comparisons
 from lqm.studies.seeds import Cells, cells_of
-from lqm.studies.tables import difference_table, failure_table, score_table, table_across
+from lqm.studies.tables import difference_table, failure_table, score_table
 from lqm.utils.errors import ConfigError
 from lqm.utils.sentences import counted
 
@@ -43,7 +44,8 @@ class Results:
 
     def across(self, axis: str, name: str, *, with_mean: bool = True, **filters: Any) -> str:
         """Accuracies of the cells that fit, with a column for each value of an axis."""
-        return _table(table_across(self._fitting(name, filters), axis, with_mean=with_mean))
+        table = table_across(self._fitting(name, filters), axis, with_mean=with_mean)
+        return _table(_known(table if len(table) else None, name, filters | {"axis": axis}))
 
     def differences(self, name: str, **filters: Any) -> str:
         """The table of the comparisons that fit; Holm's rule is over all of the study."""

@@ -9,6 +9,7 @@ from io import StringIO
 import pytest
 from scipy.stats import t
 
+from lqm.studies.across import table_across
 from lqm.studies.layout import COUNT, SPREAD, Column, Spread, Table
 from lqm.studies.lines import CellLine, StudyHead
 from lqm.studies.pairs import answers, comparisons
@@ -19,7 +20,6 @@ from lqm.studies.tables import (
     failure_table,
     render,
     score_table,
-    table_across,
 )
 from lqm.utils.errors import ConfigError
 from tests.studies.making import EVIL, HEAD, line, small_study
@@ -60,14 +60,23 @@ def test_scores_are_mean_and_sample_deviation_over_seeds():
 def test_an_axis_may_stand_in_columns_with_the_mean_over_them_where_all_are_known():
     table = table_across([*small_study(), line("energy", 0, 0.7)], "per_class")
     rows = read_markdown(table)
-    assert [(row["distance"], row["1"], row["10"], row["mean"]) for row in rows] == [
-        ("mean", "52.0 ± 2.0", "80.0 ± 0.0", "66.0"),
-        ("lqm", "62.0 ± 1.7", "80.0 ± 1.0", "71.0"),
-        ("energy", "70.0", "-", "-"),
+    assert [(row["distance"], row["seeds"], row["1"], row["10"], row["mean of all"]) for row in rows] == [
+        ("mean", "3", "52.0 ± 2.0", "80.0 ± 0.0", "66.0"),
+        ("lqm", "3", "62.0 ± 1.7", "80.0 ± 1.0", "71.0"),
+        ("energy", "1", "70.0", "-", "-"),
     ]
-    assert table.notes[0] == "± is the sample standard deviation over 1 to 3 seeds."
-    assert "mean" not in read_markdown(table_across(small_study(), "per_class", with_mean=False))[0]
-    assert "source digits" in table.laid_out().caption
+    assert "source digits, method dm, network convnet" in table.laid_out().caption
+    by_distance = read_markdown(table_across(small_study(), "distance"))
+    assert [(row["mean"], row["mean of all"]) for row in by_distance] == [
+        ("52.0 ± 2.0", "57.0"),
+        ("80.0 ± 0.0", "80.0"),
+    ]
+    assert "mean of all" not in read_markdown(table_across(small_study(), "per_class", with_mean=False))[0]
+
+
+def test_an_axis_that_no_cell_has_is_an_empty_table():
+    failed = line("lqm", 0, 0.0, state="failed", scores={}, sentence="the loss is not finite")
+    assert len(table_across(small_study(), "sauce")) == len(table_across([failed], "per_class")) == 0
 
 
 def test_a_csv_has_plain_numbers_and_every_column():

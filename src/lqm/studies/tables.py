@@ -3,12 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import methodcaller
-from statistics import fmean
 from typing import Any
 
 from lqm.evaluation.labels import key_of
 from lqm.evaluation.paired import p_in_words
-from lqm.evaluation.spread import Spread
 from lqm.studies.layout import (
     COUNT,
     INTERVAL,
@@ -30,15 +28,7 @@ from lqm.studies.pairs import CLASSIFIER, Comparison, comparisons
 from lqm.studies.seeds import Cells, cells_of
 from lqm.utils.sentences import counted
 
-__all__ = [
-    "all_tables",
-    "difference_table",
-    "facts",
-    "failure_table",
-    "render",
-    "score_table",
-    "table_across",
-]
+__all__ = ["all_tables", "difference_table", "fact_notes", "facts", "failure_table", "render", "score_table"]
 
 TUNED = "Tuned settings were chosen on validation records"
 
@@ -72,37 +62,8 @@ def score_table(lines: Sequence[CellLine], *, with_facts: bool = True) -> Table:
         column("tuned", lambda row: row.tuned),
         *([protocol] if with_facts or len({*protocol.values}) > 1 else []),
     )
-    notes = (*_score_notes(rows, lines), *(_fact_notes(lines) if with_facts else ()))
+    notes = (*_score_notes(rows, lines), *(fact_notes(lines) if with_facts else ()))
     return Table(_title("Scores", lines), columns, notes)
-
-
-def table_across(lines: Sequence[CellLine], axis: str, *, with_mean: bool = True) -> Table:
-    """Accuracies alone: a column for each value of an axis, and one for the mean over all of them."""
-    groups: dict[str, dict[Value | None, Cells]] = {}
-    for cells in cells_of(lines):
-        groups.setdefault(key_of(without(cells.axes, axis)), {})[cells.axes.get(axis)] = cells
-    rows = [*groups.values()]
-    values = dict.fromkeys(value for row in rows for value in row)
-    first = [without(next(iter(row.values())).axes, axis) for row in rows]
-
-    def accuracy(value: Value | None, row: dict[Value | None, Cells]) -> Spread | None:
-        return row[value].accuracy() if value in row else None
-
-    def mean(row: dict[Value | None, Cells]) -> float | None:
-        every = [spread.mean for value in values if (spread := accuracy(value, row))]
-        return 100 * fmean(every) if len(every) == len(values) else None
-
-    seeds = {len(cells.lines) for row in rows for cells in row.values()}
-    over = " to ".join(map(str, sorted({min(seeds), max(seeds)})))
-    return Table(
-        _title("Accuracy % in cells", lines),
-        (
-            *axis_columns(first, last=lines[0].study.axis),
-            *(_column(rows, str(value), partial(accuracy, value), SPREAD) for value in values),
-            *([_column(rows, "mean", mean, PERCENT)] if with_mean else []),
-        ),
-        (f"± is the sample standard deviation over {over} seeds.", *_fact_notes(lines)),
-    )
 
 
 def difference_table(found: Sequence[Comparison], title: str = "Differences") -> Table:
@@ -218,7 +179,8 @@ def _score_notes(rows: Sequence[Cells], lines: Sequence[CellLine]) -> Iterator[s
         yield f"{TUNED}, equally for every {axis}." if equally else f"{TUNED}; not all cells were tuned."
 
 
-def _fact_notes(lines: Sequence[CellLine]) -> Iterator[str]:
+def fact_notes(lines: Sequence[CellLine]) -> Iterator[str]:
+    """The facts as sentences."""
     known = facts(lines)
     if protocol := known.pop("protocol", None):
         yield f"Protocol: {protocol}."

@@ -7,7 +7,7 @@ from lqm.utils.errors import ConfigError
 
 _NAMES = {"start": "init", "start_steps": "init_steps", "stepping": "update"}
 _VALUES = {"one-by-one": "per-class"}
-# Settings that runs did not have once: what held then, and settings beside any of which they stand now.
+# Settings that were added later: what held before, and the settings of the methods that have them.
 _ADDED = {
     "clip": ("each-update", "momentum"),
     "mosaic_init": ("cells", "queue_limit"),

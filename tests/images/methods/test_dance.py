@@ -1,5 +1,7 @@
 """DANCE against a plain loop over the definition, with the same draws and the same experts."""
 
+from dataclasses import fields
+
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -12,12 +14,13 @@ from lqm.condensed.mosaic import expand
 from lqm.distances import DISTANCES
 from lqm.engine.randomness import generator
 from lqm.images.augment import augment, draw, draw_several
+from lqm.images.methods import METHODS
 from lqm.images.methods.dance import DANCE, DANCESettings
 from lqm.images.networks import Logits, make_network
 from lqm.images.problem import ImageProblem
 from lqm.methods.batch import Batch
 from lqm.methods.objectives.cross_entropy import CrossEntropy
-from lqm.utils.old_names import current_config
+from lqm.utils.old_names import begun_with, current_config
 
 CPU = torch.device("cpu")
 SEED, PER_CLASS, REAL, RATE, MOMENTUM, WEIGHT = 3, 2, 12, 0.5, 0.5, 0.7
@@ -195,10 +198,18 @@ def test_labels_by_experts_are_the_mean_of_what_they_answer_to_each_cell(digits,
     assert made.learning_rate is None
 
 
-@pytest.mark.parametrize(("method", "beside"), [("m3d", "synthetic_batch"), ("idm", "queue_limit")])
-def test_methods_that_know_no_other_way_then_go_on_with_several_operations(method, beside):
-    settings = current_config({"method": method, "settings": {"mosaic": 2, beside: 100}})["settings"]
-    assert settings.get("operations_at_once") == {"m3d": "several"}.get(method)
+@pytest.mark.parametrize(("method", "own"), [("m3d", "kept"), ("idc", "outer"), ("ncfm", "pairs")])
+def test_earlier_runs_go_on_with_several_operations_at_once(method, own):
+    known = {each.name for each in fields(METHODS[method].settings)}
+    before = dict.fromkeys(known - {"operations_at_once", "steps"}, 1)
+    assert own in before
+    run = {"config": {"method": method, "settings": before}, "steps": 7}
+    assert begun_with(run, method, known)["operations_at_once"] == "several"
+
+
+def test_idm_has_no_such_setting():
+    before = {"method": "idm", "settings": {"mosaic": 2, "queue_limit": 100}}
+    assert "operations_at_once" not in current_config(before)["settings"]
 
 
 def test_a_run_that_an_earlier_version_began_goes_on_with_hard_labels():

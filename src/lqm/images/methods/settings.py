@@ -56,11 +56,12 @@ class MatchingSettings:
 
 @dataclass(frozen=True, config={"extra": "forbid"})
 class MosaicSettings(MatchingSettings):
-    """What the methods are told that learn mosaics under several operations at once.
+    """What the methods are told that learn mosaics under color, crop and cutout.
 
     Attributes:
         mosaic: images in a row and in a column of each synthetic one.
-        operations_at_once: `several` of the augmentation, as published, or `one` of them for each class.
+        operations_at_once: `several`: each class gets all operations together, as published; `one`: a single
+            operation, drawn for each class and step.
     """
 
     mosaic: Count = 2
