@@ -110,7 +110,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     """Accuracy against seconds, a panel for each budget."""
     mpl.use("Agg")
     budgets = sorted({row["per_class"] for row in rows})
-    figure, axes = pyplot.subplots(1, len(budgets), figsize=(4.5 * len(budgets), 3.4), squeeze=False)
+    figure, axes = pyplot.subplots(1, len(budgets), figsize=(4.5 * len(budgets), 4.2), squeeze=False)
     for axis, budget in zip(axes[0], budgets, strict=True):
         for way, name in WAYS.items():
             own = [row for row in rows if row["way"] == way and row["per_class"] == budget and row["seconds"]]
@@ -125,7 +125,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
         axis.set_xticks(marks, [f"{mark:g}" for mark in marks])
         axis.minorticks_off()
         axis.set_title(f"{budget} a class")
-        axis.legend()
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), frameon=False)
     figure.tight_layout()
     figure.savefig(path, dpi=150)
 
