@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from lqm.evaluation.paired import interval_in_words
 from lqm.evaluation.spread import Spread, in_points
-from lqm.studies.across import table_across
 from lqm.studies.folder import read_results
 from lqm.studies.layout import Table, render, seconds_in_words
 from lqm.studies.lines import CellLine
@@ -18,6 +17,7 @@ from lqm.studies.seeds import Cells, cells_of
 from lqm.studies.tables import difference_table, failure_table, score_table
 from lqm.utils.errors import ConfigError
 from lqm.utils.sentences import counted
+from tools.across import table_across
 
 Known = TypeVar("Known")
 

@@ -9,20 +9,13 @@ from io import StringIO
 import pytest
 from scipy.stats import t
 
-from lqm.studies.across import table_across
 from lqm.studies.layout import COUNT, SPREAD, Column, Spread, Table
 from lqm.studies.lines import CellLine, StudyHead
 from lqm.studies.pairs import answers, comparisons
-from lqm.studies.tables import (
-    all_tables,
-    difference_table,
-    facts,
-    failure_table,
-    render,
-    score_table,
-)
+from lqm.studies.tables import all_tables, difference_table, facts, failure_table, render, score_table
 from lqm.utils.errors import ConfigError
 from tests.studies.making import EVIL, HEAD, line, small_study
+from tools.across import table_across
 
 
 def read_csv(table):
